@@ -1,0 +1,77 @@
+# Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format docs bench reproduce lock clean
+
+READY := .venv/.ready
+RUN := .venv/bin/python -m
+# Errors only: every version and hash is in the lock.
+PIP := $(RUN) pip -qq --no-input --disable-pip-version-check
+
+help: ## List the verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## Make .venv with the locked packages and poolwise itself
+	@echo ".venv is ready"
+
+demo: $(READY) ## Show what pooling does, on data that comes with scikit-learn
+	@$(RUN) poolwise.demo
+
+test: check ## Run the checks, then every test
+	@$(RUN) pytest
+
+check: $(READY) ## Format, lint, types, and the direction of the imports
+	@$(RUN) ruff format --check .
+	@$(RUN) ruff check .
+	@$(RUN) mypy
+	@$(RUN) pytest tests/test_layers.py -q
+
+format: $(READY) ## Format the code and mend what the linter can mend
+	@$(RUN) ruff format .
+	@$(RUN) ruff check --fix .
+
+docs: $(READY) ## Build the documentation
+	@$(RUN) sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+bench: $(READY) ## Measure seconds and bytes
+	@$(RUN) benchmarks
+
+reproduce: $(READY) ## Compute the published tables and figures again
+	@$(RUN) poolwise.experiments
+
+# Pins that still fit are kept; LOCK_FLAGS=--upgrade moves all of them.
+lock: $(READY) ## Write requirements.lock from pyproject.toml
+	@$(PIP) install uv
+	@echo hatchling | $(RUN) uv pip compile pyproject.toml - --quiet --output-file requirements.lock \
+		--extra test --extra check --extra docs --universal --python-version 3.11 \
+		--fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links \
+		--custom-compile-command "make lock" $(LOCK_FLAGS)
+
+clean: ## Remove .venv, caches and everything built
+	@rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build demo_output
+	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# A .venv whose pip does not run was left half-made, and is made again.
+$(READY): requirements.lock pyproject.toml
+	@if ! $(PIP) --version >/dev/null 2>&1; then \
+		rm -rf .venv; seen=""; chosen=""; \
+		for python in "$(PYTHON)" python3 python3.14 python3.13 python3.12 python3.11 python; do \
+			command -v "$$python" >/dev/null 2>&1 || continue; \
+			version=$$("$$python" -c 'import platform; print(platform.python_version())' 2>/dev/null) || continue; \
+			seen="$$seen $$python ($$version)"; \
+			if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+			then chosen="$$python"; break; fi; \
+		done; \
+		if [ -z "$$chosen" ]; then \
+			echo "poolwise needs Python 3.11 or newer, with its venv module. Found:$${seen:- no Python}." >&2; \
+			echo "Name one with: make setup PYTHON=/path/to/python" >&2; \
+			exit 1; \
+		fi; \
+		echo "Setting up .venv with Python $$version (first run: a minute or two)"; \
+		"$$chosen" -m venv .venv || exit 1; \
+	else \
+		echo "Bringing .venv up to date"; \
+	fi
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@

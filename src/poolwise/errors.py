@@ -1,0 +1,370 @@
+"""Every error and warning that poolwise raises on purpose.
+
+A message says what is wrong, with names and numbers, and then what to do about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+
+class _Message:
+    """Lets an exception whose arguments are not its message cross processes and pickles."""
+
+    args: tuple[Any, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> Exception:
+    message = kind.__new__(kind)
+    message.args = args
+    message.__dict__.update(state)
+    return message
+
+
+class TransferError(_Message, ValueError):
+    """Base of every error that poolwise raises on purpose."""
+
+
+class ColumnMismatch(TransferError):
+    """Two tables that should have the same columns do not."""
+
+    def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
+        only_left = [n for n in left if n not in right]
+        only_right = [n for n in right if n not in left]
+        if only_left or only_right:
+            what = f"only the left has {listed(only_left)}, only the right has {listed(only_right)}"
+        else:
+            what = f"the left has the order {listed(left)}, the right {listed(right)}"
+        super().__init__(
+            f"Cannot add moments over different columns: {what}. "
+            "Use .select(names) on both sides to keep the columns they share."
+        )
+
+
+class MissingColumns(TransferError):
+    """A column was asked for that the table does not have."""
+
+    def __init__(
+        self, wanted: Sequence[str], there: Sequence[str], where: str = "The table"
+    ) -> None:
+        near = [m for n in wanted for m in get_close_matches(str(n), map(str, there), n=1)]
+        hint = f" Did you mean {listed(near)}?" if near else ""
+        super().__init__(f"No column named {listed(wanted)}. {where} has {listed(there)}.{hint}")
+
+
+class DuplicateColumns(TransferError):
+    """Two columns have the same name."""
+
+    def __init__(self, names: Sequence[str], where: str = "The table") -> None:
+        twice = sorted({n for n in names if list(names).count(n) > 1}, key=str)
+        super().__init__(
+            f"{where} has more than one column named {listed(twice)}. "
+            "Columns are matched by name: rename or drop the copies."
+        )
+
+
+class BadWeights(TransferError):
+    """Row weights of the wrong shape, negative, or not finite."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} Give one finite, non-negative weight per row.")
+
+
+class NotFinite(TransferError):
+    """NaN or infinity where it means nothing."""
+
+    def __init__(self, counts: Mapping[str, int], rows: int, where: str = "Input") -> None:
+        self.counts, self.rows = counts, rows
+        super().__init__(
+            f"{where} contains NaN or infinity: {named_counts(counts)} of {rows:,} rows. "
+            "Drop or impute these rows first. (In fit, a NaN in X says that the row lacks this "
+            "column; infinity never means anything, nor does NaN in the response or in weights.)"
+        )
+
+
+class MissingHere(TransferError):
+    """NaN, at prediction, in a column that every source and the target had."""
+
+    def __init__(self, counts: Mapping[str, int], rows: int, may_be_missing: Sequence[str]) -> None:
+        may = (
+            f"Only columns that some source lacks may be missing: {listed(may_be_missing)}."
+            if may_be_missing
+            else "No source lacked a column when this model was fitted, so none may be missing."
+        )
+        super().__init__(
+            f"X contains NaN in columns that all data had at fit: {named_counts(counts)} of "
+            f"{rows:,} rows. {may} Impute the others or drop these rows."
+        )
+
+
+class TooLarge(TransferError):
+    """Finite numbers whose squares overflow."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"The squares of the numbers in {listed(names)} overflow double precision. "
+            "Divide these columns by a power of ten (the coefficients scale with it)."
+        )
+
+
+class NotNumeric(TransferError):
+    """A column whose type has no meaning in a linear model, or not the same in all tables."""
+
+    def __init__(self, name: str, what: str, advice: str) -> None:
+        super().__init__(f"Column {name!r} {what}. {advice}")
+
+
+class UnseenLevel(TransferError):
+    """A category at prediction that no table had at fit."""
+
+    def __init__(self, name: str, unseen: Sequence[str], levels: Sequence[str]) -> None:
+        super().__init__(
+            f"Column {name!r} holds {listed(unseen)}, which no table had at fit; "
+            f"the levels are {listed(levels)}. Map them to a known level, or use "
+            'PooledRegressor(unseen_level="ignore") to predict such rows as the reference level '
+            f"{levels[0]!r}."
+        )
+
+
+class UnknownTable(TransferError, TypeError):
+    """A table of a type that no engine reads."""
+
+    def __init__(self, kind: type, where: str) -> None:
+        super().__init__(
+            f"{where} is a {kind.__module__}.{kind.__qualname__}, which poolwise cannot read. "
+            "Give a NumPy array, a pandas or polars DataFrame, an Arrow table, or any object with "
+            "__arrow_c_stream__."
+        )
+
+
+class BadSource(TransferError, TypeError):
+    """A source that is neither (X, y) nor moments."""
+
+    def __init__(self, name: str, got: Any) -> None:
+        super().__init__(
+            f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table "
+            "that holds the response as a column, or Moments."
+        )
+
+
+class SlicedSources(TransferError):
+    """A bare container of sources that scikit-learn may have cut like rows."""
+
+    def __init__(self, kind: str, length: int) -> None:
+        super().__init__(
+            f"sources is a {kind} of length {length}, and X has {length} rows: scikit-learn cuts "
+            "such an argument like rows in cross-validation, so sources may have been lost. "
+            "Wrap it: sources=poolwise.Sources(...)."
+        )
+
+
+class EmptyTarget(TransferError):
+    """A target without a row that has all columns."""
+
+    def __init__(self, rows: int, incomplete: bool = False) -> None:
+        why = (
+            f"None of the {rows:,} rows of X has all columns"
+            if incomplete
+            else f"The target has no rows, or their weights are all zero ({rows:,} rows)"
+        )
+        super().__init__(
+            f"{why}. The target is the new, complete data: at least one row must have every "
+            "feature and the response (0 sample(s) do, a minimum of 1 is required)."
+        )
+
+
+class NoFeatures(TransferError):
+    """A target with no feature at all."""
+
+    def __init__(self, response: str) -> None:
+        super().__init__(
+            f"The target has no feature beside the response {response!r}: 0 feature(s), "
+            "a minimum of 1 is required."
+        )
+
+
+class NoSharedColumn(TransferError):
+    """A source that has no feature in common with the target."""
+
+    def __init__(self, source: str, has: Sequence[str], target: Sequence[str]) -> None:
+        super().__init__(
+            f"Source {source!r} shares no feature with the target: it has {listed(has)}, "
+            f"the target has {listed(target)}. Rename its columns, or leave it out."
+        )
+
+
+class TooManyColumns(TransferError):
+    """A source array with more columns than the target."""
+
+    def __init__(self, source: str, has: int, target: int) -> None:
+        super().__init__(
+            f"Source {source!r} is an array of {has} columns, the target has {target}. Arrays are "
+            "matched by position (the source's columns are the target's first ones): give at most "
+            f"{target} columns, or use tables with column names."
+        )
+
+
+class DifferentResponse(TransferError):
+    """The response of a source is not the response of the target."""
+
+    def __init__(self, source: str, theirs: str, ours: str) -> None:
+        super().__init__(
+            f"The response of source {source!r} is named {theirs!r}, the target's is {ours!r}. "
+            "If they are the same quantity, give them the same name."
+        )
+
+
+class ResponseInFeatures(TransferError):
+    """A feature that bears the name of the response."""
+
+    def __init__(self, response: str, where: str = "X") -> None:
+        super().__init__(
+            f"{where} has a column named {response!r}, which is the name of the response. If it is "
+            "the response, take it out; if not, rename it, or name the response: "
+            "PooledRegressor(response=...)."
+        )
+
+
+class NeedsRows(TransferError):
+    """A method that reads rows was given moments alone."""
+
+    def __init__(self, method: str, sources: Sequence[str]) -> None:
+        super().__init__(
+            f"{method} reads the rows of every source that lacks a column, and of "
+            f"{listed(sources)} only moments are at hand. Give the rows, or use feature_transfer, "
+            "which needs moments alone."
+        )
+
+
+class TooFewRows(TransferError):
+    """Fewer rows than the method can live with."""
+
+    def __init__(self, method: str, rows: float, needed: int, instead: str) -> None:
+        super().__init__(
+            f"{method} needs a target of at least {needed} rows here and has {rows:g}. "
+            f"Use {instead}, or collect more rows."
+        )
+
+
+class UnknownMethod(TransferError):
+    """A method name that is not registered."""
+
+    def __init__(self, name: object, there: Sequence[str]) -> None:
+        near = get_close_matches(str(name), there, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"No method named {name!r}. There are {listed(there)}.{hint}")
+
+
+class BadOption(TransferError):
+    """An option that is not one of its values."""
+
+    def __init__(self, option: str, value: object, allowed: str) -> None:
+        super().__init__(f"{option}={value!r} is not possible. It must be {allowed}.")
+
+
+class TransferWarning(_Message, UserWarning):
+    """Base of every warning that poolwise gives on purpose."""
+
+
+class DroppedColumns(TransferWarning):
+    """Columns of a source that the target lacks."""
+
+    def __init__(self, source: str, names: Sequence[str]) -> None:
+        super().__init__(
+            f"Source {source!r} has {listed(names)}, which the target lacks: left out. "
+            "A model for the target cannot use them."
+        )
+
+
+class OtherUnits(TransferWarning):
+    """A column whose location or scale is far from the target's."""
+
+    def __init__(
+        self, source: str, column: str, theirs: tuple[float, float], ours: tuple[float, float]
+    ) -> None:
+        super().__init__(
+            f"Column {column!r} of source {source!r} has mean {theirs[0]:.4g} and standard "
+            f"deviation {theirs[1]:.4g}; in the target they are {ours[0]:.4g} and {ours[1]:.4g}. "
+            "Other units, or scaled on one side only? (A Pipeline transforms X and not sources: "
+            "there, stack the rows with NaN instead.)"
+        )
+
+
+class FilledColumn(TransferWarning):
+    """A source column that is constant although the target's varies."""
+
+    def __init__(self, source: str, column: str, value: float) -> None:
+        super().__init__(
+            f"Column {column!r} is {value:.6g} in every row of source {source!r} but varies in "
+            "the target: it looks filled in. If it was not measured, leave it out of the source "
+            "(or set it to NaN), so that it counts as unseen."
+        )
+
+
+class ConstantResponse(TransferWarning):
+    """A response that does not vary."""
+
+    def __init__(self, where: str, value: float) -> None:
+        super().__init__(
+            f"The response is {value:.6g} in every row of {where}: there is nothing to explain. "
+            "Is it the right column?"
+        )
+
+
+class RankDeficient(TransferWarning):
+    """Columns that are linear combinations of others."""
+
+    def __init__(self, dependent: Sequence[str], where: str) -> None:
+        super().__init__(
+            f"In {where}, the columns {listed(dependent)} are linearly dependent: their "
+            "coefficients are not determined by the data, and the ones of least norm (in units of "
+            "standard deviations) were taken. Predictions are not affected where the same relation "
+            "holds; drop one of these columns to get unique coefficients."
+        )
+
+
+class FewRows(TransferWarning):
+    """A target with fewer rows than coefficients."""
+
+    def __init__(self, rows: float, coefficients: int) -> None:
+        super().__init__(
+            f"The target has {rows:g} rows for {coefficients} coefficients: the target alone "
+            "does not determine the model, nor its noise. If sample weights sum to less than the "
+            "number of rows, scale them to a mean of one: a weight counts as repetitions."
+        )
+
+
+class NoiseNotEstimable(TransferWarning):
+    """A residual variance that is zero or has no degrees of freedom."""
+
+    def __init__(self, where: str, why: str, then: str) -> None:
+        super().__init__(f"The noise of {where} cannot be estimated: {why}. {then}")
+
+
+class SourceLeftOut(TransferWarning):
+    """A source that a method cannot use beside the others."""
+
+    def __init__(self, method: str, sources: Sequence[str], why: str) -> None:
+        super().__init__(
+            f"{method} left out {listed(sources)}: {why}. data_pooling takes sources of any "
+            "features."
+        )
+
+
+def listed(names: Sequence[object], most: int = 12) -> str:
+    """Write names as a list, shortened when there are many."""
+    shown = [str(n) for n in names[:most]]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{shown}{more}"
+
+
+def named_counts(counts: Mapping[str, int], most: int = 12) -> str:
+    """Write counts by name as a dict, shortened when there are many."""
+    shown = {str(n): c for n, c in list(counts.items())[:most]}
+    more = f" and {len(counts) - most} more columns" if len(counts) > most else ""
+    return f"{shown}{more}"

@@ -1,0 +1,82 @@
+"""Feature transfer: predict unseen features from shared ones (DSFT)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from poolwise.fit import LinearFit, regress, solve_named
+from poolwise.moments import Moments
+from poolwise.problem import Problem
+
+
+@dataclass(eq=False, repr=False)
+class FeatureTransfer(BaseEstimator):
+    r"""Fill unseen features by a linear map of the shared ones, then weigh all rows alike.
+
+    With a one appended to :math:`x'`, the map of each source minimises
+
+    .. math:: \lVert X'_T W - X''_T \rVert^2 + a \lVert \bar x'_s W - \bar x''_T \rVert^2
+       + b \lVert W \rVert^2
+
+    (linear DSFT [1]_; the middle term is its maximum mean discrepancy, which for a linear kernel
+    is a difference of means). In moments: the target's rows, one row of weight :math:`a`, and one
+    row of weight :math:`b` for each coefficient. The mapped source is an affine map of its
+    moments, so no rows are needed.
+
+    Assumes that a linear map of the shared features tells the unseen ones, the same map in each
+    source, without error: the imputation error is not accounted for. The penalty depends on the
+    units of the columns.
+
+    Parameters
+    ----------
+    mean_weight : float, default=1e5
+        Weight :math:`a` of the difference of means.
+    ridge : float, default=1.0
+        Weight :math:`b` of the map's squared norm.
+
+    References
+    ----------
+    .. [1] Wei, Ke, Goh. A General Domain Specific Feature Transfer Framework for Hybrid Domain
+       Adaptation. IEEE Transactions on Knowledge and Data Engineering, 2019.
+    """
+
+    mean_weight: float = 1e5
+    ridge: float = 1.0
+
+    def solve(self, problem: Problem) -> LinearFit:
+        """Return the fit of the target and the filled sources."""
+        pool = problem.target
+        for source in problem.sources.values():
+            pool += self._filled(problem, source)
+        fit = regress(pool, problem.response, intercept=problem.intercept)
+        own = regress(problem.target, problem.response, intercept=problem.intercept)
+        weights = dict.fromkeys(problem.sources, 1.0)
+        return replace(fit, noise=own.noise, covariance=None, weights=weights, pool=pool)
+
+    def _filled(self, problem: Problem, source: Moments) -> Moments:
+        shared, unseen = problem.shared(source), problem.unseen(source)
+        if not unseen:
+            return source.select(problem.target.names)
+        W = self._map(problem.target, source, shared, unseen)
+        columns = (*shared, problem.response)
+        matrix = np.eye(len(columns) + len(unseen), len(columns))
+        matrix[len(columns) :, : len(shared)] = W[:-1].T
+        shift = np.concatenate((np.zeros(len(columns)), W[-1]))
+        mapped = source.select(columns).affine((*columns, *unseen), matrix, shift)
+        return mapped.select(problem.target.names)
+
+    def _map(
+        self, target: Moments, source: Moments, shared: tuple[str, ...], unseen: tuple[str, ...]
+    ) -> np.ndarray:
+        one = "one"
+        while one in (*shared, *unseen):
+            one += "'"
+        inputs, columns = (*shared, one), (*shared, one, *unseen)
+        means = [source.mean_of(n) for n in shared] + [1.0] + [target.mean_of(n) for n in unseen]
+        rows = target.select((*shared, *unseen)).fill({one: 1.0}).select(columns)
+        rows += self.mean_weight * Moments.of_rows(columns, [means])
+        rows += self.ridge * Moments.of_rows(columns, np.eye(len(inputs), len(columns)))
+        return solve_named(rows, inputs, unseen, intercept=False).coef

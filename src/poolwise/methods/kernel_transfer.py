@@ -1,0 +1,115 @@
+"""Kernel transfer: feature transfer through a kernel, the one method that needs source rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+from sklearn.base import BaseEstimator
+from sklearn.metrics.pairwise import rbf_kernel
+
+from poolwise.double_double import Array
+from poolwise.errors import NeedsRows
+from poolwise.fit import LinearFit, regress
+from poolwise.moments import Block, Moments
+from poolwise.problem import Problem, Rows
+
+CHUNK_BYTES = 4_000_000  # of kernel values held at a time
+
+
+@dataclass(eq=False, repr=False)
+class KernelTransfer(BaseEstimator):
+    r"""Fill unseen features by a kernel expansion over target rows, then weigh all rows alike.
+
+    With :math:`K_{TT}` the kernel between target rows and :math:`\bar k` the mean over source
+    rows of the kernel with each target row, the map :math:`q` of each source minimises
+
+    .. math:: \lVert K_{TT} q - X''_T \rVert^2 + a \lVert \bar k^\top q - \bar x''_T \rVert^2
+       + b \lVert q \rVert^2
+
+    (DSFT-nl [1]_ with a radial kernel). The middle term is of rank one, so the source is streamed
+    twice and nothing of the size of source rows times source rows is ever made.
+
+    Assumes that the shared features tell the unseen ones by a smooth function, without error.
+    Kernel width and penalty depend on the units of the columns.
+
+    Parameters
+    ----------
+    gamma : float, optional
+        The kernel is :math:`\exp(-\gamma \lVert x - z \rVert^2)`; one over the number of shared
+        features plus one unless given (as published).
+    mean_weight : float, default=1e5
+        Weight :math:`a` of the difference of means.
+    ridge : float, default=1.0
+        Weight :math:`b` of the map's squared norm.
+
+    References
+    ----------
+    .. [1] Wei, Ke, Goh. A General Domain Specific Feature Transfer Framework for Hybrid Domain
+       Adaptation. IEEE Transactions on Knowledge and Data Engineering, 2019.
+    """
+
+    gamma: float | None = None
+    mean_weight: float = 1e5
+    ridge: float = 1.0
+
+    def solve(self, problem: Problem) -> LinearFit:
+        """Return the fit of the target and the filled sources."""
+        lacking = [n for n, s in problem.sources.items() if problem.unseen(s)]
+        rowless = [n for n in lacking if n not in problem.source_rows]
+        if lacking and problem.target_rows is None:
+            rowless.insert(0, "the target")
+        if rowless:
+            raise NeedsRows("kernel_transfer", rowless)
+        pool = problem.target
+        for name, source in problem.sources.items():
+            if name in lacking:
+                pool += self._filled(problem, source, problem.source_rows[name])
+            else:
+                pool += source.select(problem.target.names)
+        fit = regress(pool, problem.response, intercept=problem.intercept)
+        own = regress(problem.target, problem.response, intercept=problem.intercept)
+        weights = dict.fromkeys(problem.sources, 1.0)
+        return replace(fit, noise=own.noise, covariance=None, weights=weights, pool=pool)
+
+    def _filled(self, problem: Problem, source: Moments, rows: Rows) -> Moments:
+        assert problem.target_rows is not None
+        shared, unseen = problem.shared(source), problem.unseen(source)
+        gamma = 1.0 / (len(shared) + 1) if self.gamma is None else self.gamma
+        centre = problem.target.mean[problem.target.index(shared)]  # distances do not mind
+
+        blocks = list(problem.target_rows.blocks((*shared, *unseen)))
+        T = np.concatenate([block for block, _ in blocks])
+        w = np.concatenate([np.ones(len(b)) if v is None else v for b, v in blocks])
+        T, new = T[w > 0, : len(shared)] - centre, T[w > 0, len(shared) :]
+        w = w[w > 0]
+
+        K = rbf_kernel(T, T, gamma=gamma)
+        k_mean = np.zeros(len(T))
+        for z, v in _chunks(rows, shared, len(T)):
+            k_mean += v @ rbf_kernel(z - centre, T, gamma=gamma)
+        k_mean /= source.weight
+
+        new_mean = problem.target.mean[problem.target.index(unseen)]
+        left = (K * w) @ K + self.mean_weight * np.outer(k_mean, k_mean)
+        left[np.diag_indices_from(left)] += self.ridge
+        right = (K * w) @ new + self.mean_weight * np.outer(k_mean, new_mean)
+        q = scipy.linalg.solve(left, right, assume_a="sym")
+
+        def filled() -> Iterator[Block]:
+            for z, v in _chunks(rows, (*shared, problem.response), len(T)):
+                kernel = rbf_kernel(z[:, :-1] - centre, T, gamma=gamma)
+                yield (z, kernel @ q), v
+
+        moments = Moments.of_blocks((*shared, problem.response, *unseen), filled())
+        return moments.select(problem.target.names)
+
+
+def _chunks(rows: Rows, names: Sequence[str], width: int) -> Iterator[tuple[Array, Array]]:
+    size = max(1, CHUNK_BYTES // (8 * width))
+    for block, weights in rows.blocks(names):
+        w = np.ones(len(block)) if weights is None else weights
+        for start in range(0, len(block), size):
+            yield block[start : start + size], w[start : start + size]

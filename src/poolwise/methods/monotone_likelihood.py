@@ -1,0 +1,121 @@
+"""Monotone likelihood: the Gaussian maximum-likelihood estimate when features arrive in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from poolwise.double_double import Array
+from poolwise.errors import NoiseNotEstimable, SourceLeftOut, TooFewRows, TransferWarning
+from poolwise.fit import LinearFit, regress, solve_named
+from poolwise.least_squares import solve
+from poolwise.moments import Moments
+from poolwise.problem import Problem
+from poolwise.scatter import Scatter
+
+
+@dataclass(eq=False, repr=False)
+class MonotoneLikelihood(BaseEstimator):
+    r"""Maximum likelihood of jointly Gaussian columns, features missing in nested blocks.
+
+    The likelihood factorises (Anderson [1]_): :math:`y \mid x'` is estimated from all rows, and
+    :math:`x'' \mid x', y \sim N(a + A x' + c y, \Psi)` from the rows that have :math:`x''`; with
+    more than two nested feature sets, one factor each. Every factor adds a quadratic form in
+    :math:`(1, x, y)`; reading off the row of :math:`y` in their sum :math:`P` gives
+
+    .. math:: \hat\theta = -P_{yx} / P_{yy}, \qquad \operatorname{Var}(y \mid x) = 1 / P_{yy} .
+
+    Assumes the same joint distribution in target and sources. Consistent when new features
+    correlate with old ones; no protection at small samples: the target needs at least two rows
+    more than it has features, and many more to be good. Sources whose features are not nested with
+    those of larger ones are left out.
+
+    References
+    ----------
+    .. [1] Anderson. Maximum likelihood estimates for a multivariate normal distribution when some
+       observations are missing. Journal of the American Statistical Association, 1957.
+    """
+
+    def solve(self, problem: Problem) -> LinearFit:
+        """Return the maximum-likelihood fit."""
+        problem, cautions = _monotone(problem)
+        d, chain = len(problem.features), _nested(problem)
+        alone = regress(problem.target, problem.response, intercept=problem.intercept)
+        if not problem.sources:
+            return replace(alone, cautions=alone.cautions + cautions)
+        if len(chain) > 1 and problem.target.weight < d + 2:
+            raise TooFewRows("monotone_likelihood", problem.target.weight, d + 2, "data_pooling")
+        if alone.noise == 0.0:
+            then = "This is the fit on the target alone."
+            caution = NoiseNotEstimable("the target", "it is fitted without residual", then)
+            return replace(alone, cautions=(*alone.cautions, *cautions, caution))
+        return replace(_joined(problem, chain), cautions=cautions)
+
+
+def _monotone(problem: Problem) -> tuple[Problem, tuple[TransferWarning, ...]]:
+    """Leave out sources, the smallest first, until the feature sets are nested."""
+    kept: dict[str, Moments] = {}
+    for name, source in sorted(problem.sources.items(), key=lambda item: -item[1].weight):
+        names = set(source.names)
+        if all(names <= set(s.names) or names >= set(s.names) for s in kept.values()):
+            kept[name] = source
+    rest = [name for name in problem.sources if name not in kept]
+    if not rest:
+        return problem, ()
+    why = "their features are not nested with those of larger sources"
+    caution = SourceLeftOut("monotone_likelihood", rest, why)
+    return replace(problem, sources=kept), (caution,)
+
+
+def _nested(problem: Problem) -> list[tuple[tuple[str, ...], Moments]]:
+    """Return the nested feature sets, smallest first, each with the rows that have it."""
+    y, tables = problem.response, [*problem.sources.values(), problem.target]
+    chain = []
+    for features in sorted({problem.shared(table) for table in tables}, key=len):
+        pool = Moments.empty((*features, y))
+        for table in tables:
+            if set(features) <= set(table.names):
+                pool += table.select((*features, y))
+        chain.append((features, pool))
+    return chain
+
+
+def _joined(problem: Problem, chain: list[tuple[tuple[str, ...], Moments]]) -> LinearFit:
+    """Sum the quadratic forms of all factors, of which the row of y is enough."""
+    target, y, intercept = problem.target, problem.response, problem.intercept
+    variables = (*problem.features, y)
+    centre = target.mean[target.index(variables)] if intercept else np.zeros(len(variables))
+    row = np.zeros(len(variables) + 1)  # the constant last
+    known: tuple[str, ...] = ()
+    for features, pool in chain:
+        if known:
+            responses = tuple(n for n in features if n not in known)
+            given = (*known, y)
+        else:
+            responses, given = (y,), features
+        solution = solve_named(pool, given, responses, intercept=intercept)
+        form = np.zeros((len(responses), len(variables) + 1))  # response - expectation
+        for i, name in enumerate(responses):
+            form[i, variables.index(name)] = 1.0
+        form[:, [variables.index(n) for n in given]] -= solution.coef.T
+        if intercept:
+            mean = pool.mean[pool.index([n for n in variables if n in pool.names])]
+            at = [j for j, n in enumerate(variables) if n in pool.names]
+            form[:, -1] = -form[:, at] @ (mean - centre[at])
+        precision = _inverse(solution.residual / pool.weight)
+        row += form[:, variables.index(y)] @ precision @ form
+        known = features
+    at_y = len(variables) - 1
+    return LinearFit(
+        names=problem.features,
+        coef=-row[:at_y] / row[at_y],
+        centre=centre[:at_y],
+        level=float(centre[at_y] - row[-1] / row[at_y]) if intercept else 0.0,
+        noise=float(1.0 / row[at_y]),
+    )
+
+
+def _inverse(matrix: Array) -> Array:
+    return solve(Scatter.of(matrix.copy()), range(len(matrix)), ()).inverse

@@ -1,0 +1,60 @@
+"""Offset: keep the old model and explain its residual by the new columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from poolwise.fit import LinearFit, regress
+from poolwise.methods.source_columns_only import left_out
+from poolwise.moments import Moments
+from poolwise.problem import Problem
+
+
+@dataclass(eq=False, repr=False)
+class Offset(BaseEstimator):
+    r"""The source's model, plus a regression of its residual on the new features.
+
+    .. math:: \hat\gamma = \arg\min \sum_{i \in S} (y_i - x'_i\gamma)^2, \qquad
+       \hat\theta'' = \arg\min \sum_{i \in T} (y_i - x'_i\hat\gamma - x''_i\theta'')^2
+
+    What people do today who own an old model and correct it. Several sources are stacked, on the
+    features that all of them have, or that the largest has if no feature is in all. (A residual
+    regressed on *all* columns is target-only least squares.)
+
+    Assumes that the old model holds in the target and that the new features are uncorrelated with
+    the shared ones; if they are not, their effect is split wrongly.
+    """
+
+    def solve(self, problem: Problem) -> LinearFit:
+        """Return the two fits joined."""
+        y, intercept = problem.response, problem.intercept
+        if not problem.sources:
+            return regress(problem.target, y, intercept=intercept)
+        kept, sources = problem.history()
+        stacked = Moments.empty((*kept, y))
+        for source in sources.values():
+            stacked += source.select((*kept, y))
+        old = regress(stacked, y, intercept=intercept, where="the sources")
+
+        new = tuple(n for n in problem.features if n not in kept)
+        columns = (*kept, *new, y)
+        residual = np.eye(len(columns))[len(kept) :]
+        residual[-1, : len(kept)] = -old.coef  # y - x' gamma
+        left = problem.target.select(columns).affine((*new, y), residual, np.zeros(len(new) + 1))
+        update = regress(left, y, intercept=intercept)
+
+        coef = dict(zip(kept, old.coef, strict=True)) | dict(zip(new, update.coef, strict=True))
+        centre = problem.target.mean[problem.target.index(problem.features)]
+        return LinearFit(
+            names=problem.features,
+            coef=np.array([coef[n] for n in problem.features]),
+            centre=centre if intercept else np.zeros(len(centre)),
+            level=problem.target.mean_of(y) if intercept else 0.0,
+            noise=update.noise,
+            source_noise={"all sources": old.noise},
+            dropped={**old.dropped, **update.dropped},
+            cautions=old.cautions + update.cautions + left_out("offset", problem, sources),
+        )

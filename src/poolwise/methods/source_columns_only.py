@@ -1,0 +1,66 @@
+"""Source columns only: drop the new columns and pool everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from poolwise.errors import SourceLeftOut, TransferWarning
+from poolwise.fit import LinearFit, regress
+from poolwise.moments import Moments
+from poolwise.problem import Problem
+
+
+@dataclass(eq=False, repr=False)
+class SourceColumnsOnly(BaseEstimator):
+    r"""Least squares of all rows on the features that every table has.
+
+    .. math:: \min_{\theta'} \sum_{i \in T \cup S} (y_i - x'_i\theta')^2, \qquad \theta'' = 0
+
+    What people do today who drop the new column. If no feature is in all sources, the features of
+    the largest are used, and sources that lack one of them are left out.
+
+    Assumes that the features which some source lacks add nothing, and that target and sources
+    have the same reduced model.
+    """
+
+    def solve(self, problem: Problem) -> LinearFit:
+        """Return the reduced fit; features that some source lacks get coefficient zero."""
+        kept, sources = problem.history()
+        columns = (*kept, problem.response)
+        pool = problem.target.select(columns)
+        for source in sources.values():
+            pool += source.select(columns)
+        reduced = regress(pool, problem.response, intercept=problem.intercept)
+        own = regress(problem.target, problem.response, kept, intercept=problem.intercept)
+        return replace(
+            widened(reduced, problem.features),
+            noise=own.noise,
+            covariance=None,
+            cautions=reduced.cautions + left_out("source_columns_only", problem, sources),
+            weights=dict.fromkeys(sources, 1.0),
+            dropped={
+                **reduced.dropped,
+                **{n: "not in every source used" for n in problem.features if n not in kept},
+            },
+        )
+
+
+def left_out(
+    method: str, problem: Problem, used: Mapping[str, Moments]
+) -> tuple[TransferWarning, ...]:
+    """Return what to say when not all sources could be used."""
+    rest = [name for name in problem.sources if name not in used]
+    why = "no feature is in all sources, and these lack one that the largest has"
+    return (SourceLeftOut(method, rest, why),) if rest else ()
+
+
+def widened(fit: LinearFit, features: tuple[str, ...]) -> LinearFit:
+    """Return a fit over more features, the further ones with coefficient zero."""
+    coef, centre = np.zeros(len(features)), np.zeros(len(features))
+    at = [features.index(n) for n in fit.names]
+    coef[at], centre[at] = fit.coef, fit.centre
+    return replace(fit, names=features, coef=coef, centre=centre)

@@ -1,0 +1,87 @@
+"""Noise of the target and of each source, with a defined answer where it cannot be estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from poolwise.errors import NoiseNotEstimable, TransferWarning
+from poolwise.fit import Ddof, regress
+from poolwise.problem import Problem
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Residual variances, and the precision weights that follow from them.
+
+    Parameters
+    ----------
+    target : float or None
+        Residual variance of the target; None if it has too few rows.
+    sources : mapping of str to float or None
+        Residual variance of each source, given the features it has.
+    weights : mapping of str to float
+        Weight of a row of each source where a target row has weight one: target noise over source
+        noise, or what stands in for it. Never infinite.
+    cautions : tuple of TransferWarning
+        Where something had to stand in.
+    """
+
+    target: float | None
+    sources: Mapping[str, float | None]
+    weights: Mapping[str, float]
+    cautions: tuple[TransferWarning, ...]
+
+
+def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
+    """Estimate each noise by a least-squares fit of its own.
+
+    Where that is not possible:
+
+    - a source with no degrees of freedom takes the noise of the target's regression on the
+      features they share, which is the same quantity under the model;
+    - a target with no degrees of freedom takes the smallest noise of the sources, an upper bound
+      of its own under the model: the rows then weigh nearly the same;
+    - a target without residual is exact, and its sources get weight zero;
+    - a source without residual, beside a target that has one, contradicts the model, and its rows
+      weigh as much as the target's.
+    """
+    y, intercept = problem.response, problem.intercept
+    target = regress(problem.target, y, intercept=intercept, ddof=ddof).noise
+    own = {
+        name: regress(source, y, problem.shared(source), intercept=intercept, ddof=ddof).noise
+        for name, source in problem.sources.items()
+    }
+    cautions: list[TransferWarning] = []
+    if not problem.sources:
+        return Noise(target, own, {}, ())
+    if target == 0.0:
+        why = "it is fitted without residual"
+        then = "Sources get weight zero: this is the fit on the target alone."
+        cautions.append(NoiseNotEstimable("the target", why, then))
+        return Noise(target, own, dict.fromkeys(own, 0.0), tuple(cautions))
+
+    usable: dict[str, float] = {}
+    for name, source in problem.sources.items():
+        noise = own[name]
+        if noise is None:
+            shared = problem.shared(source)
+            noise = regress(problem.target, y, shared, intercept=intercept, ddof=ddof).noise
+            why = f"{source.weight:g} rows for {len(shared) + intercept} coefficients"
+            then = "The target's noise given the same features stands in for it."
+            cautions.append(NoiseNotEstimable(f"source {name!r}", why, then))
+        elif noise == 0.0:
+            why = "it is fitted without residual"
+            then = "Its rows weigh as much as the target's."
+            cautions.append(NoiseNotEstimable(f"source {name!r}", why, then))
+        if noise:
+            usable[name] = noise
+    reference = target
+    if reference is None:
+        reference = min(usable.values(), default=1.0)
+        d = len(problem.features)
+        why = f"{problem.target.weight:g} rows for {d + intercept} coefficients"
+        then = "The smallest noise of the sources stands in for it, an upper bound in the model."
+        cautions.append(NoiseNotEstimable("the target", why, then))
+    weights = {name: reference / usable[name] if name in usable else 1.0 for name in own}
+    return Noise(target, own, weights, tuple(cautions))

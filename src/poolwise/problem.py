@@ -1,0 +1,127 @@
+"""Problem: a target, its sources and the response; and what a method is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from poolwise.double_double import Array
+from poolwise.errors import EmptyTarget, MissingColumns, NoFeatures, NoSharedColumn
+from poolwise.fit import LinearFit
+from poolwise.moments import Moments
+
+
+class Rows(Protocol):
+    """Rows that can be read again, for the one kind of method that needs them."""
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
+        """Yield blocks of these columns, with the rows' weights (None: all one)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything a method may know.
+
+    Parameters
+    ----------
+    target : Moments
+        Of all features and the response.
+    sources : mapping of str to Moments
+        Of some of the target's features and the response. Empty sources are left out.
+    response : str
+        Name of the response.
+    intercept : bool, default=True
+        Whether the model has an intercept.
+    target_rows : Rows, optional
+        The target's rows, where they are at hand.
+    source_rows : mapping of str to Rows
+        The rows of those sources whose rows are at hand.
+    """
+
+    target: Moments
+    sources: Mapping[str, Moments]
+    response: str
+    intercept: bool = True
+    target_rows: Rows | None = None
+    source_rows: Mapping[str, Rows] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.response not in self.target.names:
+            raise MissingColumns([self.response], self.target.names, "The target")
+        if not self.features:
+            raise NoFeatures(self.response)
+        if self.target.weight == 0.0:
+            raise EmptyTarget(self.target.rows)
+        kept = {}
+        for name, source in self.sources.items():
+            if self.response not in source.names:
+                raise MissingColumns([self.response], source.names, f"Source {name!r}")
+            if extra := [n for n in source.names if n not in self.target.names]:
+                raise MissingColumns(extra, self.target.names, "The target")
+            if len(source.names) < 2:
+                raise NoSharedColumn(name, source.names, self.features)
+            if source.weight > 0.0:
+                kept[name] = source
+        object.__setattr__(self, "sources", kept)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the target's features."""
+        return tuple(n for n in self.target.names if n != self.response)
+
+    def shared(self, source: Moments) -> tuple[str, ...]:
+        """Features that the target and a source have, in the target's order."""
+        return tuple(n for n in self.features if n in source.names)
+
+    def unseen(self, source: Moments) -> tuple[str, ...]:
+        """Features that a source lacks, in the target's order."""
+        return tuple(n for n in self.features if n not in source.names)
+
+    def seen_by_all(self) -> tuple[str, ...]:
+        """Features that the target and every source have."""
+        return tuple(n for n in self.features if all(n in s.names for s in self.sources.values()))
+
+    def history(self) -> tuple[tuple[str, ...], dict[str, Moments]]:
+        """Return the features that all sources have, and the sources.
+
+        If no feature is in all of them: the features of the largest source, and the sources that
+        have these.
+        """
+        if not self.sources or self.seen_by_all():
+            return self.seen_by_all(), dict(self.sources)
+        largest = max(self.sources.values(), key=lambda source: source.weight)
+        features = self.shared(largest)
+        return features, {n: s for n, s in self.sources.items() if set(features) <= set(s.names)}
+
+    def filled(self, source: Moments, means: Mapping[str, float] | None = None) -> Moments:
+        """Return a source with its unseen features held at their target mean, or at ``means``."""
+        known = {n: self.target.mean_of(n) for n in self.unseen(source)}
+        known |= {n: float(m) for n, m in (means or {}).items() if n in known}
+        return source.fill(known).select(self.target.names)
+
+    def without(self, lacking: Sequence[str]) -> Problem:
+        """Return the same problem as if these features had never been measured.
+
+        Sources that then share nothing with the target are left out, and so are all rows.
+        """
+        columns = [n for n in self.target.names if n not in lacking]
+        sources = {
+            name: source.select([n for n in columns if n in source.names])
+            for name, source in self.sources.items()
+            if any(n in source.names for n in columns if n != self.response)
+        }
+        return Problem(self.target.select(columns), sources, self.response, self.intercept)
+
+    def without_rows(self) -> Problem:
+        """Return the same problem with moments alone."""
+        return replace(self, target_rows=None, source_rows={})
+
+
+class Method(Protocol):
+    """A function from moments to a linear fit."""
+
+    def solve(self, problem: Problem) -> LinearFit:
+        """Return the fit of this method."""
+        ...

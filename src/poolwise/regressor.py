@@ -1,0 +1,317 @@
+"""PooledRegressor: every method behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from poolwise.double_double import Array
+from poolwise.errors import BadOption, MissingHere, NotFinite, NotNumeric, TransferWarning
+from poolwise.fit import LinearFit, regress
+from poolwise.intake import gather, gather_moments, name_of
+from poolwise.methods import METHODS, method_of
+from poolwise.moments import Moments
+from poolwise.problem import Method, Problem
+from poolwise.summary import Summary, summarise
+from poolwise.suspicions import suspicions
+from poolwise.tables import Table, open_table
+from poolwise.tables.arrays import ArrayTable
+from poolwise.tables.columns import Column, encoded
+from poolwise.theory import transfer_gain_of
+
+
+class PooledRegressor(RegressorMixin, BaseEstimator):
+    r"""Linear regression on new, complete rows and on history that lacks some columns.
+
+    ``X, y`` is the target: the new data, with all columns. History goes into the keyword
+    ``sources``, so that cross-validation splits the target and only the target. Rows of ``X`` with
+    missing values (NaN or null) are history too: each pattern of missing columns becomes a source,
+    which is how history travels through a pipeline.
+
+    Parameters
+    ----------
+    method : str or object, default="data_pooling"
+        A key of ``poolwise.METHODS``, or a method object with its own parameters, such as
+        ``DataPooling(ridge=1.0)``.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept.
+    response : str, default="y"
+        Name of the response where ``y`` brings none.
+    unseen_level : {"raise", "ignore"}, default="raise"
+        What a category that no table had at fit does at prediction: raise an error, or count as
+        the column's reference level.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+        Coefficients, one per name in ``coef_names_``.
+    coef_names_ : array of shape (d,)
+        Names of the encoded columns: a text column ``region`` with levels north and south becomes
+        ``region=south``; numbers and booleans keep their name.
+    intercept_ : float
+        Intercept.
+    coef_cov_ : array of shape (d, d) or None
+        Covariance of the coefficients, where the theory of the method gives one.
+    transfer_gain_ : float or None
+        Expected fall of the squared error of a prediction thanks to the sources, according to the
+        model, averaged over the target's rows.
+    fit_ : LinearFit
+        The whole fit: noise, weights, dropped columns.
+    problem_ : Problem
+        The moments it was made from.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns of ``X``, where they are all strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from poolwise import PooledRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(330, 3))
+    >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=330)
+    >>> X_old, y_old, X_new, y_new = X[:300, :2], y[:300], X[300:], y[300:]
+    >>> model = PooledRegressor().fit(X_new, y_new, sources=(X_old, y_old))
+    >>> model.coef_.round(1)
+    array([0.9, 2. , 3. ])
+    """
+
+    __metadata_request__fit = {"sources": True}  # noqa: RUF012  scikit-learn reads it by this name
+
+    def __init__(
+        self,
+        method: str | Method = "data_pooling",
+        *,
+        fit_intercept: bool = True,
+        response: str = "y",
+        unseen_level: Literal["raise", "ignore"] = "raise",
+    ) -> None:
+        self.method = method
+        self.fit_intercept = fit_intercept
+        self.response = response
+        self.unseen_level = unseen_level
+
+    def fit(
+        self, X: Any, y: Any, *, sources: Any = None, sample_weight: Any = None
+    ) -> PooledRegressor:
+        """Fit on the target and its sources.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Features of the target. NaN says that a row lacks the column.
+        y : array-like of shape (n,)
+            Response of the target.
+        sources : object, optional
+            ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, moments, or a
+            list or mapping of these; see :class:`poolwise.Sources`. Tables are matched by column
+            name, arrays by position: a source's columns are the target's first ones.
+        sample_weight : array-like of shape (n,), optional
+            Row weights of the target. A weight counts as repetitions of the row.
+
+        Returns
+        -------
+        PooledRegressor
+            Itself.
+        """
+        self._check_options()
+        method = _frozen(self.method)
+        name = name_of(y) or self.response
+        X = self._checked(X, y, reset=True)
+        y = y if hasattr(y, "to_list") or hasattr(y, "to_pylist") else column_or_1d(y, warn=True)
+        intake = gather(
+            X,
+            y,
+            weights=sample_weight,
+            sources=sources,
+            response=name,
+            intercept=self.fit_intercept,
+            unseen_level=self.unseen_level,
+        )
+        return self._solve(method, intake.problem, intake.columns, intake.cautions)
+
+    def fit_moments(self, target: Moments, sources: Any = None) -> PooledRegressor:
+        """Fit without rows, from moments taken elsewhere.
+
+        Parameters
+        ----------
+        target : Moments
+            Of all features and of the response, which is named by the parameter ``response``.
+        sources : Moments, or list or mapping of Moments
+            Of some of the features and of the response.
+
+        Returns
+        -------
+        PooledRegressor
+            Itself.
+        """
+        self._check_options()
+        problem, cautions = gather_moments(
+            target, sources, self.response, intercept=self.fit_intercept
+        )
+        method = _frozen(self.method)
+        self.feature_names_in_ = np.array(problem.features, dtype=object)
+        self.n_features_in_ = len(problem.features)
+        columns = tuple(Column(n) for n in problem.features)
+        return self._solve(method, problem, columns, cautions)
+
+    def predict(self, X: Any) -> Array:
+        """Predict the response.
+
+        Rows may lack columns that some source lacked at fit, as NaN or, in a data frame, because
+        the column is not there. They are predicted by the same method as if these columns had
+        never been measured.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Features.
+
+        Returns
+        -------
+        array of shape (n,)
+            Predictions.
+        """
+        check_is_fitted(self)
+        table, columns = self._open(X)
+        names = [c.name for c in columns]
+        missing = table.missing(names)
+        may_lack = self._may_lack()
+        wrong = {
+            n: int(k)
+            for n, k in zip(names, missing.sum(axis=0), strict=True)
+            if k and n not in may_lack
+        }
+        if wrong:
+            raise MissingHere(wrong, table.rows, may_lack)
+        predicted = np.empty(table.rows)
+        patterns, which = np.unique(missing, axis=0, return_inverse=True)
+        for k, pattern in enumerate(patterns):
+            rows = np.flatnonzero(which.reshape(-1) == k)
+            has = [c for c, gone in zip(columns, pattern, strict=True) if not gone]
+            part = table if len(patterns) == 1 else table.take(rows)
+            values = part.read(has, 0, part.rows)
+            bad = np.count_nonzero(~np.isfinite(values), axis=0)
+            if bad.any():
+                counts = {n: int(b) for n, b in zip(encoded(has), bad, strict=True) if b}
+                raise NotFinite(counts, table.rows, "X")
+            predicted[rows] = self._fit_on(has).predict(values)
+        return predicted
+
+    def summary(self) -> Summary:
+        """Say what was fitted, from what, and with what result.
+
+        Returns
+        -------
+        Summary
+            Plain data that prints as text and shows as HTML.
+        """
+        check_is_fitted(self)
+        return summarise(
+            self.problem_,
+            self.fit_,
+            method=_name(self.method_),
+            transfer_gain=self.transfer_gain_,
+            cautions=self.cautions_,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _solve(
+        self,
+        method: Method,
+        problem: Problem,
+        columns: tuple[Column, ...],
+        cautions: Sequence[TransferWarning],
+    ) -> PooledRegressor:
+        """Both doors lead here; nothing is set on the model until the method has answered."""
+        fit = method.solve(problem)
+        self.method_ = method
+        self.problem_ = problem.without_rows()
+        self.columns_ = columns
+        self.fit_ = fit
+        self.coef_, self.intercept_ = fit.coef, fit.intercept
+        self.coef_names_ = np.array(fit.names, dtype=object)
+        self.coef_cov_ = None if fit.covariance is None else fit.covariance[1:, 1:]
+        self.transfer_gain_ = transfer_gain_of(problem, fit)
+        told = (*cautions, *suspicions(problem), *fit.cautions)
+        self.cautions_ = tuple(str(caution) for caution in told)
+        for caution in told:
+            warnings.warn(caution, stacklevel=3)
+        return self
+
+    def _check_options(self) -> None:
+        if self.unseen_level not in ("raise", "ignore"):
+            raise BadOption("unseen_level", self.unseen_level, "'raise' or 'ignore'")
+
+    def _checked(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
+        """Let scikit-learn check names and shape, and turn what is no data frame into an array."""
+        y = y if y is None else "no_validation"
+        if _is_frame(X):
+            validate_data(self, X, y, reset=reset, skip_check_array=True)
+            return X
+        return validate_data(
+            self, X, y, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0
+        )
+
+    def _open(self, X: Any) -> tuple[Table, list[Column]]:
+        """Open a table to predict, with those of the columns at fit that it has."""
+        if _is_frame(X):
+            table = open_table(X, "X")
+            lacking = {c.name for c in self.columns_}.difference(table.names)
+            columns = [c for c in self.columns_ if c.name not in lacking]
+            in_order = table.names == tuple(c.name for c in columns)
+            if not (lacking and in_order and lacking <= set(self._may_lack())):
+                self._checked(X, reset=False)
+            return table, columns
+        if texts := [c.name for c in self.columns_ if c.levels is not None]:
+            raise NotNumeric(texts[0], "held text at fit", "Give a data frame, not an array.")
+        array = open_table(np.asarray(self._checked(X, reset=False)), "X")
+        assert isinstance(array, ArrayTable)
+        return ArrayTable(array.values, tuple(c.name for c in self.columns_)), list(self.columns_)
+
+    def _may_lack(self) -> list[str]:
+        """Raw columns that some source lacked at fit."""
+        everywhere = self.problem_.seen_by_all()
+        return [c.name for c in self.columns_ if not set(c.outputs) <= set(everywhere)]
+
+    def _fit_on(self, columns: Sequence[Column]) -> LinearFit:
+        """Return the fit for rows that have these columns."""
+        lacking = set(self.fit_.names).difference(encoded(columns))
+        if not lacking:
+            return self.fit_
+        if self.fit_.pool is not None:
+            has = [n for n in self.fit_.names if n not in lacking]
+            return regress(
+                self.fit_.pool, self.problem_.response, has, intercept=self.problem_.intercept
+            )
+        return self.method_.solve(self.problem_.without(sorted(lacking)))
+
+
+def _frozen(method: Any) -> Method:
+    """Return a method of our own, which the caller cannot change after the fit."""
+    found = method_of(method)
+    return clone(found, safe=False) if found is method else found
+
+
+def _name(method: Method) -> str:
+    for name, kind in METHODS.items():
+        if type(method) is kind:
+            return name
+    return type(method).__name__
+
+
+def _is_frame(X: Any) -> bool:
+    return bool(nw.dependencies.is_into_dataframe(X)) or (
+        hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")
+    )

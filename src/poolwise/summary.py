@@ -1,0 +1,231 @@
+"""Summary: everything a fit has to say, as plain data that prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from poolwise.fit import LinearFit
+from poolwise.problem import Problem
+
+
+@dataclass(frozen=True)
+class CoefficientLine:
+    """One coefficient.
+
+    Parameters
+    ----------
+    name : str
+        Encoded column.
+    coef : float
+        Coefficient.
+    std_error : float or None
+        Its standard error, where the method's theory gives one.
+    seen_in : int
+        Number of sources that have this column.
+    note : str
+        Why the coefficient is zero, if it was dropped.
+    """
+
+    name: str
+    coef: float
+    std_error: float | None
+    seen_in: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """One table.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source; "target" for the target.
+    rows : int
+        Number of rows.
+    lacks : tuple of str
+        Features it does not have.
+    noise : float or None
+        Residual variance given the features it has.
+    weight : float or None
+        Weight of one of its rows, where a target row has weight one.
+    """
+
+    name: str
+    rows: int
+    lacks: tuple[str, ...]
+    noise: float | None
+    weight: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was fitted, from what, and with what result. Print it, or use its fields.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    response : str
+        Name of the response.
+    intercept : float
+        Intercept.
+    coefficients : tuple of CoefficientLine
+        One per encoded column.
+    tables : tuple of SourceLine
+        The target and the sources.
+    transfer_gain : float or None
+        Expected fall of the squared error of a prediction thanks to the sources, according to the
+        model; None where the method's theory gives none.
+    cautions : tuple of str
+        Warnings given at fit.
+    """
+
+    method: str
+    response: str
+    intercept: float
+    coefficients: tuple[CoefficientLine, ...]
+    tables: tuple[SourceLine, ...]
+    transfer_gain: float | None
+    cautions: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dicts, lists, numbers and strings."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        gain = _shown(self.transfer_gain)
+        lines = [f"{self.method}: {self.response} on {len(self.coefficients)} features", ""]
+        lines += [*text_table(*self._table_cells()), ""]
+        lines += text_table(*self._coefficient_cells())
+        if self.transfer_gain is not None:
+            lines += ["", f"Expected transfer gain (squared error, model-based): {gain}"]
+        lines += [f"Note: {caution}" for caution in self.cautions]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<h4>{escape(self.method)}: {escape(self.response)}</h4>"]
+        parts += [html_table(*self._table_cells()), html_table(*self._coefficient_cells())]
+        if self.transfer_gain is not None:
+            gain = _shown(self.transfer_gain)
+            parts.append(f"<p>Expected transfer gain (squared error, model-based): {gain}</p>")
+        parts += [f"<p>Note: {escape(caution)}</p>" for caution in self.cautions]
+        return "".join(parts)
+
+    def _table_cells(self) -> tuple[list[str], list[list[str]]]:
+        head = ["table", "rows", "noise sd", "weight", "lacks"]
+        return head, [
+            [
+                t.name,
+                f"{t.rows:,}",
+                _shown(None if t.noise is None else float(np.sqrt(t.noise))),
+                _shown(t.weight),
+                ", ".join(t.lacks) or "-",
+            ]
+            for t in self.tables
+        ]
+
+    def _coefficient_cells(self) -> tuple[list[str], list[list[str]]]:
+        sources = len(self.tables) - 1
+        head = ["feature", "coef", "std error", "in sources", "note"]
+        return head, [
+            ["(intercept)", _shown(self.intercept), "-", "-", ""],
+            *(
+                [
+                    c.name,
+                    _shown(c.coef),
+                    _shown(c.std_error),
+                    f"{c.seen_in} of {sources}" if sources else "-",
+                    c.note,
+                ]
+                for c in self.coefficients
+            ),
+        ]
+
+
+def summarise(
+    problem: Problem,
+    fit: LinearFit,
+    *,
+    method: str,
+    transfer_gain: float | None = None,
+    cautions: Sequence[str] = (),
+) -> Summary:
+    """Collect what a fit has to say.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was solved.
+    fit : LinearFit
+        The solution.
+    method : str
+        Name of the method.
+    transfer_gain : float, optional
+        Expected transfer gain.
+    cautions : sequence of str
+        Warnings given at fit.
+    """
+    errors: list[float | None] = [None] * len(fit.names)
+    if fit.covariance is not None:
+        errors = [float(e) for e in np.sqrt(np.maximum(fit.covariance.diagonal()[1:], 0.0))]
+    coefficients = tuple(
+        CoefficientLine(
+            name=name,
+            coef=float(coef),
+            std_error=error,
+            seen_in=sum(name in s.names for s in problem.sources.values()),
+            note=fit.dropped.get(name, ""),
+        )
+        for name, coef, error in zip(fit.names, fit.coef, errors, strict=True)
+    )
+    tables = [SourceLine("target", problem.target.rows, (), fit.noise, 1.0)]
+    tables += [
+        SourceLine(
+            name, s.rows, problem.unseen(s), fit.source_noise.get(name), fit.weights.get(name)
+        )
+        for name, s in problem.sources.items()
+    ]
+    return Summary(
+        method=method,
+        response=problem.response,
+        intercept=fit.intercept,
+        coefficients=coefficients,
+        tables=tuple(tables),
+        transfer_gain=transfer_gain,
+        cautions=tuple(cautions),
+    )
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of a table, the first column to the left, the others to the right."""
+    cells = [[_printable(c) for c in row] for row in (head, *rows)]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(head))]
+    return [
+        "  ".join(
+            c.ljust(w) if j in (0, len(row) - 1) else c.rjust(w)
+            for j, (c, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in HTML, all cells escaped."""
+    top = "".join(f"<th>{escape(h)}</th>" for h in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _printable(text: str) -> str:
+    """Show control characters instead of sending them to a terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.5g}"

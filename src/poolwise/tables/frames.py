@@ -1,0 +1,134 @@
+"""pandas, polars and Arrow tables, and whatever speaks the Arrow C stream, through narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from poolwise.double_double import Array
+from poolwise.errors import DuplicateColumns, NotNumeric, UnknownTable, UnseenLevel
+from poolwise.tables.columns import Column
+
+MOST_LEVELS = 500  # more than this is an identifier, not a category
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTable:
+    """A data frame held in memory."""
+
+    frame: nw.DataFrame[Any]
+    names: tuple[str, ...]
+    where: str
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.frame)
+
+    def levels_of(self, name: str) -> tuple[str, ...] | None:
+        """Return sorted levels, or None for numbers and booleans; refuse dates and the like."""
+        series = self._series(name)
+        if _is_number(series):
+            return None
+        if not _is_text(series):
+            advice = "Turn it into numbers (days since a date, say) or text, or drop it."
+            raise self._refused(name, series, advice)
+        levels = tuple(sorted(series.cast(nw.String).drop_nulls().unique().to_list()))
+        if len(levels) > MOST_LEVELS:
+            raise NotNumeric(
+                name,
+                f"of {self.where} has {len(levels):,} different texts in {self.rows:,} rows, "
+                "which looks like an identifier",
+                f"Drop it, or group it into at most {MOST_LEVELS} levels.",
+            )
+        return levels
+
+    def is_void(self, name: str) -> bool:
+        """Say whether a column has no value at all."""
+        return bool(_missing(self._series(name)).all())
+
+    def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Say where values are null or NaN."""
+        parts = [_missing(self._series(n)) for n in names]
+        return np.column_stack(parts) if parts else np.zeros((self.rows, 0), dtype=bool)
+
+    def read(self, columns: Sequence[Column], start: int, stop: int) -> Array:
+        """Return rows of encoded columns."""
+        part = FrameTable(self.frame[start:stop], self.names, self.where)
+        parts = [part._encode(column) for column in columns]
+        return np.concatenate(parts, axis=1) if parts else np.zeros((part.rows, 0))
+
+    def take(self, index: NDArray[np.intp]) -> FrameTable:
+        """Return some rows."""
+        return FrameTable(self.frame[index.tolist(), :], self.names, self.where)
+
+    def _series(self, name: str) -> nw.Series[Any]:
+        return self.frame[name]
+
+    def _encode(self, column: Column) -> Array:
+        series = self._series(column.name)
+        if column.levels is None:
+            if not _is_number(series):
+                raise self._refused(column.name, series, "Convert it to numbers.")
+            return _numbers(series)[:, None]
+        gone = _missing(series)
+        if not (_is_text(series) or gone.all()):
+            raise self._refused(column.name, series, "At fit it held text: convert it.")
+        texts = np.array(series.cast(nw.String).to_list(), dtype=object)
+        if column.unseen == "raise":
+            unseen = sorted({str(t) for t in texts[~gone]}.difference(column.levels))
+            if unseen:
+                raise UnseenLevel(column.name, unseen, column.levels)
+        encoded = np.zeros((self.rows, len(column.indicated)))
+        for j, level in enumerate(column.indicated):
+            encoded[:, j] = texts == level
+        encoded[gone] = np.nan
+        return encoded
+
+    def _refused(self, name: str, series: nw.Series[Any], advice: str) -> NotNumeric:
+        kinds = sorted({type(v).__name__ for v in series.drop_nulls().to_list()[:1000]})
+        kind = f"objects of types {kinds}" if series.dtype == nw.Object else f"{series.dtype}"
+        return NotNumeric(name, f"of {self.where} holds {kind}", advice)
+
+
+def open_table(table: Any, where: str) -> FrameTable:
+    """Open a data frame whose columns have different names."""
+    try:
+        native = nw.from_native(table, eager_only=True).to_native()
+    except TypeError:
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise UnknownTable(type(table), where) from None
+        native = nw.from_arrow(table, backend="pyarrow").to_native()
+    columns = native.column_names if hasattr(native, "column_names") else native.columns
+    names = tuple(str(n) for n in columns)
+    if len(set(names)) < len(names):
+        raise DuplicateColumns(names, where)
+    if names != tuple(columns):  # only pandas has names that are not strings
+        native = native.set_axis(list(names), axis="columns")
+    return FrameTable(nw.from_native(native, eager_only=True), names, where)
+
+
+def _is_number(series: nw.Series[Any]) -> bool:
+    if series.dtype in (nw.Object, nw.Unknown):
+        return all(isinstance(v, Real | Decimal) for v in series.drop_nulls().to_list())
+    return series.dtype.is_numeric() or series.dtype == nw.Boolean
+
+
+def _is_text(series: nw.Series[Any]) -> bool:
+    return series.dtype in (nw.String, nw.Categorical, nw.Enum)
+
+
+def _numbers(series: nw.Series[Any]) -> Array:
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _missing(series: nw.Series[Any]) -> NDArray[np.bool_]:
+    null = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    return null | np.isnan(_numbers(series)) if series.dtype.is_float() else null

@@ -1,0 +1,93 @@
+"""TableRows: the rows of one opened table, with their response and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from poolwise.double_double import Array
+from poolwise.errors import NotFinite, TransferError
+from poolwise.moments import Moments, checked_weights
+from poolwise.tables import Table
+from poolwise.tables.columns import Column, encoded
+
+BLOCK = 65_536  # rows read at a time, so that encoding a frame needs little memory
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """Rows that can be read, and read again.
+
+    Parameters
+    ----------
+    table : Table
+        The features.
+    columns : tuple of Column
+        Those of the problem's columns that this table has.
+    response : str
+        Name of the response.
+    y : array of shape (n,)
+        The response of each row.
+    weights : array of shape (n,) or None
+        The weight of each row.
+    where : str
+        What to call these rows in an error.
+    """
+
+    table: Table
+    columns: tuple[Column, ...]
+    response: str
+    y: Array
+    weights: Array | None
+    where: str
+
+    def __post_init__(self) -> None:
+        if len(self.y) != self.table.rows:
+            raise TransferError(
+                f"{self.where} has {self.table.rows:,} rows of features and {len(self.y):,} of "
+                "the response. Give as many of one as of the other."
+            )
+        if bad := int(np.count_nonzero(~np.isfinite(self.y))):
+            raise NotFinite({self.response: bad}, len(self.y), f"The response of {self.where}")
+        if self.weights is not None:
+            checked_weights(self.weights, len(self.y))
+
+    def moments(self) -> Moments:
+        """Read all rows once."""
+        try:
+            return Moments.of_blocks((*encoded(self.columns), self.response), self._parts())
+        except NotFinite as error:
+            raise NotFinite(error.counts, error.rows, self.where) from None
+
+    def by_pattern(self) -> dict[tuple[str, ...], TableRows]:
+        """Split the rows by the columns they lack."""
+        missing = self.table.missing([c.name for c in self.columns])
+        if not missing.any():
+            return {(): self}
+        patterns, which = np.unique(missing, axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        split = {}
+        for k, pattern in enumerate(patterns):
+            index = np.flatnonzero(which == k)
+            has = tuple(c for c, gone in zip(self.columns, pattern, strict=True) if not gone)
+            lacks = tuple(c.name for c, gone in zip(self.columns, pattern, strict=True) if gone)
+            weights = None if self.weights is None else self.weights[index]
+            split[lacks] = replace(
+                self, table=self.table.take(index), columns=has, y=self.y[index], weights=weights
+            )
+        return split
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
+        """Yield blocks of encoded columns, in the order of ``names``."""
+        all_names = (*encoded(self.columns), self.response)
+        at = [all_names.index(n) for n in names]
+        for parts, weights in self._parts():
+            yield np.column_stack([*parts])[:, at], weights
+
+    def _parts(self) -> Iterator[tuple[tuple[Array, Array], Array | None]]:
+        for start in range(0, self.table.rows, BLOCK):
+            stop = min(start + BLOCK, self.table.rows)
+            w = None if self.weights is None else self.weights[start:stop]
+            yield (self.table.read(self.columns, start, stop), self.y[start:stop]), w
