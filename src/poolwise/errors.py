@@ -46,6 +46,16 @@ class ColumnMismatch(TransferError):
         )
 
 
+class ShapeMismatch(TransferError):
+    """Arrays that do not fit the names of their columns, or each other."""
+
+    def __init__(self, names: int, shapes: Sequence[tuple[int, ...]]) -> None:
+        super().__init__(
+            f"{names} columns were named, but the rows come in arrays of shapes {list(shapes)}. "
+            "Give arrays of equal length with one column per name between them."
+        )
+
+
 class MissingColumns(TransferError):
     """A column was asked for that the table does not have."""
 

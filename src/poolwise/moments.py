@@ -16,6 +16,7 @@ from poolwise.errors import (
     DuplicateColumns,
     MissingColumns,
     NotFinite,
+    ShapeMismatch,
     TooLarge,
 )
 from poolwise.scatter import Scatter
@@ -23,7 +24,8 @@ from poolwise.scatter import Scatter
 Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
 """Arrays that stand side by side, each with the same rows, and the weights of the rows."""
 
-CHUNK = 2048  # rows; a chunk of 30 columns stays in a core's cache
+CHUNK = 2048  # rows; a chunk of 30 columns is half a megabyte and stays in a core's cache
+FOLD = 64  # rows treated as one long row where columns do not matter
 FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
 
 
@@ -101,10 +103,10 @@ class Moments:
         total, run, read = cls.empty(names), None, 0
         bad = np.zeros(len(names), dtype=np.intp)
         for z, w in _chunks(len(names), blocks):
-            read += z.shape[1]
+            read += len(z)
             run = _Run(z) if run is None else run
             if bad.any() or not run.spans(z):
-                bad += np.count_nonzero(~np.isfinite(z[:-1]), axis=1)
+                bad += np.count_nonzero(~np.isfinite(z[:, :-1]), axis=0)
                 continue
             if not run.add(z, w):
                 raise TooLarge([names[j] for j in run.overflown()])
@@ -210,30 +212,33 @@ class Moments:
 
 
 class _Run:
-    """Sums of rows about a fixed shift near their mean, the row of ones last."""
+    """Sums of rows about a fixed shift near their mean; the last column is all ones."""
 
     def __init__(self, z: Array) -> None:
-        first = z[:-1, :1]
         with np.errstate(over="ignore", invalid="ignore"):
-            self.shift = first + (z[:-1] - first).mean(axis=1, keepdims=True)  # exact if constant
-        p = len(z) - 1
-        self.rows, self.gram = 0, np.zeros((p + 1, p + 1))
-        self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
+            self.shift = z[0] + (z - z[0]).mean(axis=0)  # exact if constant
+        self.shift[-1] = 0.0
+        self.shifts = np.tile(self.shift, FOLD)
+        self.rows, self.gram = 0, np.zeros((z.shape[1], z.shape[1]))
+        self.low, self.high = np.full(z.shape[1], np.inf), np.full(z.shape[1], -np.inf)
 
     def spans(self, z: Array) -> bool:
         """Widen the range to hold a chunk; say whether it is finite."""
-        np.minimum(self.low, z[:-1].min(axis=1), out=self.low)
-        np.maximum(self.high, z[:-1].max(axis=1), out=self.high)
+        for part in _folded(z):
+            low, high = part.min(axis=0), part.max(axis=0)
+            np.minimum(self.low, low.reshape(-1, z.shape[1]).min(axis=0), out=self.low)
+            np.maximum(self.high, high.reshape(-1, z.shape[1]).max(axis=0), out=self.high)
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
     def add(self, z: Array, w: Array | None) -> bool:
         """Add a chunk, which is overwritten; say whether all sums are still finite."""
-        self.rows += z.shape[1]
+        self.rows += len(z)
         with np.errstate(over="ignore", invalid="ignore"):
-            z[:-1] -= self.shift
+            for part in _folded(z):
+                part -= self.shifts[: part.shape[1]]
             if w is not None:
-                z *= np.sqrt(w)
-            self.gram += z @ z.T
+                z *= np.sqrt(w)[:, None]
+            self.gram += z.T @ z
             return bool(np.isfinite(self.gram.diagonal()).all())
 
     def overflown(self) -> list[int]:
@@ -249,35 +254,43 @@ class _Run:
         weight, sums = float(self.gram[-1, -1]), self.gram[-1, :-1]
         scatter = self.gram[:-1, :-1] - np.outer(sums, sums) / weight
         np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
-        mean, tail = two_sum(self.shift[:, 0], sums / weight)
-        both = Scatter.of(scatter)
-        return Moments(tuple(names), self.rows, weight, mean, tail, both, self.low, self.high)
+        mean, tail = two_sum(self.shift[:-1], sums / weight)
+        low, high = self.low[:-1].copy(), self.high[:-1].copy()
+        held = Scatter.of(scatter)
+        return Moments(tuple(names), self.rows, weight, mean, tail, held, low, high)
+
+
+def _folded(z: Array) -> list[Array]:
+    """Return the same memory with many rows in one, so that a loop over columns is a long one."""
+    rows, columns = z.shape
+    whole = rows - rows % FOLD
+    return [p for p in (z[:whole].reshape(-1, FOLD * columns), z[whole:]) if len(p)]
 
 
 def _chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array | None]]:
-    """Yield chunks of at most ``CHUNK`` rows, transposed, a row of ones last, in one buffer."""
-    buffer = np.empty((columns + 1, CHUNK))
+    """Yield chunks of at most ``CHUNK`` rows, a column of ones last, all in one buffer."""
+    buffer = np.empty((CHUNK, columns + 1))
     for parts, weights in blocks:
         arrays = [np.asarray(part) for part in parts]
         arrays = [a[:, None] if a.ndim == 1 else a for a in arrays]
         rows = len(arrays[0])
         if sum(a.shape[1] for a in arrays) != columns or any(len(a) != rows for a in arrays):
-            shapes = [a.shape for a in arrays]
-            raise ColumnMismatch([f"{columns} names"], [f"arrays of shapes {shapes}"])
+            raise ShapeMismatch(columns, [a.shape for a in arrays])
         w = None if weights is None else checked_weights(weights, rows)
         for start in range(0, rows, CHUNK):
-            size = min(CHUNK, rows - start)
-            z, at = buffer[:, :size], 0
+            size, at = min(CHUNK, rows - start), 0
+            z = buffer[:size]
             for a in arrays:
-                z[at : at + a.shape[1]] = a[start : start + size].T
+                z[:, at : at + a.shape[1]] = a[start : start + size]
                 at += a.shape[1]
-            z[-1] = 1.0
+            z[:, -1] = 1.0
             if w is None:
                 yield z, None
-            else:
-                part = w[start : start + size]
-                if kept := np.count_nonzero(part):
-                    yield (z, part) if kept == size else (z[:, part > 0], part[part > 0])
+                continue
+            part = w[start : start + size]
+            kept = np.flatnonzero(part)
+            if len(kept):
+                yield (z, part) if len(kept) == size else (z[kept], part[kept])
 
 
 def checked_weights(weights: ArrayLike, rows: int) -> Array:

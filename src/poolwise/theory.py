@@ -125,8 +125,9 @@ def optimal_variance_gain(
 
     .. math:: H = A^{-1} R^\top (I + R A^{-1} R^\top)^{-1} R A^{-1},
 
-    positive semidefinite as a square (the theorem of non-negative gain in [1]_, whose form with :math:`C^{-1}` needs
-    sources of full rank). It is computed as that square, so its sign survives rounding.
+    positive semidefinite as a square (the theorem of non-negative gain in [1]_, whose form with
+    :math:`C^{-1}` needs sources of full rank). It is computed as that square, so its sign
+    survives rounding.
     """
     A_inverse = pooled_variance(
         [Part(target.moments, target.noise)], features, centre, intercept=intercept
