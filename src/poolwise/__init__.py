@@ -1,9 +1,25 @@
 """poolwise: the best linear model when history lacks the new columns."""
 
+from poolwise.comparison import Comparison
+from poolwise.cross_validation import compare
+from poolwise.fit import LinearFit
 from poolwise.methods import METHODS
 from poolwise.moments import Moments
+from poolwise.problem import Problem
 from poolwise.regressor import PooledRegressor
+from poolwise.splits import TargetSplit
 from poolwise.tables.sources import Sources
 
 __version__ = "0.1.0"
-__all__ = ["METHODS", "Moments", "PooledRegressor", "Sources"]
+
+__all__ = [  # noqa: RUF022  in the order data meets them
+    "Moments",
+    "Sources",
+    "Problem",
+    "LinearFit",
+    "METHODS",
+    "PooledRegressor",
+    "TargetSplit",
+    "Comparison",
+    "compare",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from poolwise.errors import (
     TooManyColumns,
     TransferWarning,
 )
-from poolwise.moments import Moments
+from poolwise.moments import Moments, weights_as_numbers
 from poolwise.problem import Problem
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
@@ -104,20 +104,22 @@ def gather(
         raise EmptyTarget(target.rows, incomplete=target.rows > 0)
     complete = split.pop(())
 
-    rows = {_lacking("rows", lacks): piece for lacks, piece in split.items()}
+    rows: dict[str, TableRows] = {}
+    for lacks, piece in split.items():
+        rows[_lacking("rows", lacks, (*given, *rows))] = piece
     moments: dict[str, Moments] = {}
     cautions: list[TransferWarning] = []
     for name, source in given.items():
         if isinstance(source, Moments):
             there: Sequence[str] = source.names
             used: Sequence[str] = (*encoded(columns), response)
-            moments[name] = source.select([n for n in source.names if n in used])
+            moments[name] = _part_of(name, source, used, response)
         else:
             there, used = tables[name].names, (*target.names, response)
             rows[name] = _rows_of(name, source, tables[name], columns, response, own_name)
         if extra := [n for n in there if n not in used]:
             cautions.append(DroppedColumns(name, extra))
-    read, kept = _read(rows)
+    read, kept = _read(rows, taken=(*given, *rows))
     problem = Problem(complete.moments(), read | moments, response, intercept, complete, kept)
     return Intake(problem, columns, complete, tuple(cautions))
 
@@ -143,7 +145,7 @@ def gather_moments(
     for name, source in Sources(sources):
         if not isinstance(source, Moments):
             raise BadSource(name, source.X)
-        kept[name] = source.select([n for n in source.names if n in target.names])
+        kept[name] = _part_of(name, source, target.names, response)
         if extra := [n for n in source.names if n not in target.names]:
             cautions.append(DroppedColumns(name, extra))
     return Problem(target, kept, response, intercept), tuple(cautions)
@@ -157,7 +159,7 @@ def name_of(y: Any) -> str | None:
 
 def numbers(y: Any, name: str) -> Array:
     """Return a response as doubles; what is missing becomes NaN."""
-    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     advice = "Give one number per row."
@@ -171,7 +173,7 @@ def numbers(y: Any, name: str) -> Array:
 
 
 def _weights(weights: Any) -> Array | None:
-    return None if weights is None else np.asarray(weights, dtype=np.float64)
+    return None if weights is None else weights_as_numbers(weights)
 
 
 def _open_source(name: str, X: Any, target: Table) -> Table:
@@ -209,7 +211,19 @@ def _rows_of(
     return TableRows(table, has, response, y, _weights(source.weights), f"source {name!r}")
 
 
-def _read(rows: Mapping[str, TableRows]) -> tuple[dict[str, Moments], dict[str, TableRows]]:
+def _part_of(name: str, source: Moments, used: Sequence[str], response: str) -> Moments:
+    """Return the moments of those columns of a source that the target has too."""
+    if response not in source.names:
+        raise MissingColumns([response], source.names, f"Source {name!r}")
+    shared = [n for n in source.names if n in used]
+    if shared == [response]:
+        raise NoSharedColumn(name, source.names, [n for n in used if n != response])
+    return source.select(shared)
+
+
+def _read(
+    rows: Mapping[str, TableRows], taken: Sequence[str]
+) -> tuple[dict[str, Moments], dict[str, TableRows]]:
     """Take moments; where a value is missing, one source per pattern of missing columns."""
     moments: dict[str, Moments] = {}
     kept: dict[str, TableRows] = {}
@@ -220,13 +234,20 @@ def _read(rows: Mapping[str, TableRows]) -> tuple[dict[str, Moments], dict[str, 
             read = {name: source.moments()}
             pieces = {name: source}
         except NotFinite:
-            split = source.by_pattern()
-            pieces = {_lacking(name, lacks): piece for lacks, piece in split.items()}
+            pieces = {}
+            for lacks, piece in source.by_pattern().items():
+                pieces[_lacking(name, lacks, (*taken, *moments, *pieces))] = piece
             read = {n: piece.moments() for n, piece in pieces.items()}
         moments |= read
         kept |= pieces
     return moments, kept
 
 
-def _lacking(name: str, lacks: Sequence[str]) -> str:
-    return f"{name} without {', '.join(lacks)}" if lacks else name
+def _lacking(name: str, lacks: Sequence[str], taken: Collection[str]) -> str:
+    """Name the rows of a table that lack some columns, unlike any other source."""
+    if not lacks:
+        return name
+    full = f"{name} without {', '.join(lacks)}"
+    while full in taken:
+        full += " (too)"
+    return full

@@ -48,8 +48,9 @@ def solve(
 
     The features' matrix :math:`A` is scaled by powers of two to a diagonal in [1, 4), so no digit
     is lost. Its rank is the number of eigenvalues above :math:`4 p \varepsilon` times the
-    largest. At full rank, Cholesky with one step of refinement; below it, the solution of least
-    norm in the scaled coefficients, which does not depend on the units.
+    largest, once the diagonal is made one. At full rank, Cholesky with one step of refinement;
+    below it, the solution of least norm in units of standard deviations, which does not depend on
+    the units of the features.
     """
     S = scatter.rounded()
     A = S[np.ix_(features, features)] + ridge * np.eye(len(features))
@@ -79,13 +80,14 @@ def solve(
 def _inverse(A: Array) -> tuple[Array, int, tuple[int, ...]]:
     if not A.size:
         return A, 0, ()
-    values, vectors = np.linalg.eigh(A)
+    unit = 1.0 / np.sqrt(A.diagonal())  # exactly standard deviations: the norm knows no units
+    values, vectors = np.linalg.eigh(A * np.outer(unit, unit))
     kept = values > 4 * len(A) * EPS * values[-1]
     rank = int(np.count_nonzero(kept))
     if rank < len(A):
         null = vectors[:, ~kept]
         related = np.flatnonzero((null**2).sum(axis=1) > 1e-10)
-        U = vectors[:, kept]
+        U = unit[:, None] * vectors[:, kept]
         return (U / values[kept]) @ U.T, rank, tuple(int(j) for j in related)
     half = np.linalg.solve(np.linalg.cholesky(A), np.eye(len(A)))
     return half.T @ half, rank, ()
@@ -94,7 +96,10 @@ def _inverse(A: Array) -> tuple[Array, int, tuple[int, ...]]:
 def _residual(A: Array, B: Array, C: Array, coef: Array) -> Array:
     """Return the residual scatter as a quadratic form, which forgives small errors of coef."""
     residual: Array = C - B.T @ coef - coef.T @ B + coef.T @ A @ coef
-    total = C.diagonal()
-    zero = residual.diagonal() <= 16 * (len(A) + 1) * EPS * total
+    # What was added and subtracted to get there: with large coefficients that cancel, the rounding
+    # of the terms is far above that of the total.
+    size = np.abs(coef)
+    terms = C.diagonal() + (size * (2.0 * np.abs(B) + np.abs(A) @ size)).sum(axis=0)
+    zero = residual.diagonal() <= 16 * (len(A) + 1) * EPS * terms
     residual[zero, :] = residual[:, zero] = 0.0
     return residual

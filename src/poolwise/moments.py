@@ -27,6 +27,7 @@ Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
 CHUNK = 2048  # rows; a chunk of 30 columns is half a megabyte and stays in a core's cache
 FOLD = 64  # rows treated as one long row where columns do not matter
 FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
+LARGEST = 1e150  # of a number or a weight: the square is finite, and so are sums of squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,7 @@ class Moments:
         bad = np.zeros(len(names), dtype=np.intp)
         for z, w in _chunks(len(names), blocks):
             read += len(z)
-            run = _Run(z) if run is None else run
+            run = _Run(z, w) if run is None else run
             if bad.any() or not run.spans(z):
                 bad += np.count_nonzero(~np.isfinite(z[:, :-1]), axis=0)
                 continue
@@ -114,7 +115,11 @@ class Moments:
                 total, run = total + run.moments(names), None
         if bad.any():
             raise NotFinite({n: int(b) for n, b in zip(names, bad, strict=True) if b}, read)
-        return total if run is None else total + run.moments(names)
+        if run is None:
+            return total
+        if too_large := run.overflown():
+            raise TooLarge([names[j] for j in too_large])
+        return total + run.moments(names)
 
     def __add__(self, other: Moments) -> Moments:
         """Moments of the rows of both tables, stacked."""
@@ -214,21 +219,23 @@ class Moments:
 class _Run:
     """Sums of rows about a fixed shift near their mean; the last column is all ones."""
 
-    def __init__(self, z: Array) -> None:
+    def __init__(self, z: Array, w: Array | None) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            self.shift = z[0] + (z - z[0]).mean(axis=0)  # exact if constant
+            steps = z - z[0]  # exactly zero in a constant column
+            mean = steps.mean(axis=0) if w is None else w @ steps / w.sum()
+            self.shift = z[0] + mean
         self.shift[-1] = 0.0
         self.shifts = np.tile(self.shift, FOLD)
         self.rows, self.gram = 0, np.zeros((z.shape[1], z.shape[1]))
         self.low, self.high = np.full(z.shape[1], np.inf), np.full(z.shape[1], -np.inf)
 
     def spans(self, z: Array) -> bool:
-        """Widen the range to hold a chunk; say whether it is finite."""
+        """Widen the range to hold a chunk; say whether it holds numbers that can be squared."""
         for part in _folded(z):
             low, high = part.min(axis=0), part.max(axis=0)
             np.minimum(self.low, low.reshape(-1, z.shape[1]).min(axis=0), out=self.low)
             np.maximum(self.high, high.reshape(-1, z.shape[1]).max(axis=0), out=self.high)
-        return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
+        return bool((self.low >= -LARGEST).all() and (self.high <= LARGEST).all())
 
     def add(self, z: Array, w: Array | None) -> bool:
         """Add a chunk, which is overwritten; say whether all sums are still finite."""
@@ -243,7 +250,8 @@ class _Run:
 
     def overflown(self) -> list[int]:
         """Return the columns whose squares overflow."""
-        return [int(j) for j in np.flatnonzero(~np.isfinite(self.gram.diagonal()))]
+        large = np.maximum(-self.low, self.high) > LARGEST
+        return [int(j) for j in np.flatnonzero(large | ~np.isfinite(self.gram.diagonal()))]
 
     def is_far(self) -> bool:
         """Say whether the mean has moved so far from the shift that digits are being lost."""
@@ -273,9 +281,10 @@ def _chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Arra
     for parts, weights in blocks:
         arrays = [np.asarray(part) for part in parts]
         arrays = [a[:, None] if a.ndim == 1 else a for a in arrays]
-        rows = len(arrays[0])
-        if sum(a.shape[1] for a in arrays) != columns or any(len(a) != rows for a in arrays):
+        fit = all(a.ndim == 2 and len(a) == len(arrays[0]) for a in arrays)
+        if not fit or sum(a.shape[1] for a in arrays) != columns:
             raise ShapeMismatch(columns, [a.shape for a in arrays])
+        rows = len(arrays[0])
         w = None if weights is None else checked_weights(weights, rows)
         for start in range(0, rows, CHUNK):
             size, at = min(CHUNK, rows - start), 0
@@ -295,11 +304,21 @@ def _chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Arra
 
 def checked_weights(weights: ArrayLike, rows: int) -> Array:
     """Return weights as doubles, one per row, finite and not negative."""
-    w = np.asarray(weights, dtype=np.float64)
+    w = weights_as_numbers(weights)
     if w.shape != (rows,):
         raise BadWeights(f"Weights have shape {w.shape} for {rows:,} rows.")
     if not np.isfinite(w).all():
         raise BadWeights(f"{np.count_nonzero(~np.isfinite(w)):,} weights are NaN or infinite.")
     if (w < 0).any():
         raise BadWeights(f"{np.count_nonzero(w < 0):,} weights are negative, least {w.min():g}.")
+    if (w > LARGEST).any():
+        raise BadWeights(f"The largest weight, {w.max():g}, is above {LARGEST:g}.")
     return w
+
+
+def weights_as_numbers(weights: ArrayLike) -> Array:
+    """Return weights as doubles."""
+    try:
+        return np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadWeights(f"Weights are not numbers ({error}).") from error

@@ -68,7 +68,11 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
             shared = problem.shared(source)
             noise = regress(problem.target, y, shared, intercept=intercept, ddof=ddof).noise
             why = f"{source.weight:g} rows for {len(shared) + intercept} coefficients"
-            then = "The target's noise given the same features stands in for it."
+            then = (
+                "The target's noise given the same features stands in for it."
+                if noise
+                else "Its rows weigh as much as the target's."
+            )
             cautions.append(NoiseNotEstimable(f"source {name!r}", why, then))
         elif noise == 0.0:
             why = "it is fitted without residual"
@@ -81,7 +85,11 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         reference = min(usable.values(), default=1.0)
         d = len(problem.features)
         why = f"{problem.target.weight:g} rows for {d + intercept} coefficients"
-        then = "The smallest noise of the sources stands in for it, an upper bound in the model."
+        then = (
+            "The smallest noise of the sources stands in for it, an upper bound in the model."
+            if usable
+            else "All rows weigh the same."
+        )
         cautions.append(NoiseNotEstimable("the target", why, then))
     weights = {name: reference / usable[name] if name in usable else 1.0 for name in own}
     return Noise(target, own, weights, tuple(cautions))

@@ -71,6 +71,11 @@ class Problem:
         """Names of the target's features."""
         return tuple(n for n in self.target.names if n != self.response)
 
+    @property
+    def pool_name(self) -> str:
+        """What to call the target and its sources together in a caution."""
+        return "the pooled data" if self.sources else "the target"
+
     def shared(self, source: Moments) -> tuple[str, ...]:
         """Features that the target and a source have, in the target's order."""
         return tuple(n for n in self.features if n in source.names)
@@ -91,9 +96,17 @@ class Problem:
         """
         if not self.sources or self.seen_by_all():
             return self.seen_by_all(), dict(self.sources)
-        largest = max(self.sources.values(), key=lambda source: source.weight)
-        features = self.shared(largest)
+        features = self.shared(next(iter(self.largest_first().values())))
         return features, {n: s for n, s in self.sources.items() if set(features) <= set(s.names)}
+
+    def largest_first(self) -> dict[str, Moments]:
+        """Return the sources by weight; equal ones by their features, never by their order."""
+
+        def size(item: tuple[str, Moments]) -> tuple[float, int, list[str]]:
+            names = sorted(item[1].names)
+            return -item[1].weight, -len(names), names
+
+        return dict(sorted(self.sources.items(), key=size))
 
     def filled(self, source: Moments, means: Mapping[str, float] | None = None) -> Moments:
         """Return a source with its unseen features held at their target mean, or at ``means``."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import narwhals as nw
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from poolwise.double_double import Array
 from poolwise.errors import BadOption, MissingHere, NotFinite, NotNumeric, TransferWarning
 from poolwise.fit import LinearFit, regress
-from poolwise.intake import gather, gather_moments, name_of
+from poolwise.intake import gather, gather_moments
 from poolwise.methods import METHODS, method_of
 from poolwise.moments import Moments
 from poolwise.problem import Method, Problem
@@ -121,21 +122,22 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         PooledRegressor
             Itself.
         """
-        self._check_options()
-        method = _frozen(self.method)
-        name = name_of(y) or self.response
-        X = self._checked(X, y, reset=True)
-        y = y if hasattr(y, "to_list") or hasattr(y, "to_pylist") else column_or_1d(y, warn=True)
-        intake = gather(
-            X,
-            y,
-            weights=sample_weight,
-            sources=sources,
-            response=name,
-            intercept=self.fit_intercept,
-            unseen_level=self.unseen_level,
-        )
-        return self._solve(method, intake.problem, intake.columns, intake.cautions)
+        with _all_or_nothing(self):
+            self._check_options()
+            X = self._checked(X, y, reset=True)
+            is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
+            intake = gather(
+                X,
+                y if is_series else column_or_1d(y, warn=True),
+                weights=sample_weight,
+                sources=sources,
+                response=self.response,
+                intercept=self.fit_intercept,
+                unseen_level=self.unseen_level,
+            )
+            told = self._solve(intake.problem, intake.columns, intake.cautions)
+        _warn(told)
+        return self
 
     def fit_moments(self, target: Moments, sources: Any = None) -> PooledRegressor:
         """Fit without rows, from moments taken elsewhere.
@@ -152,15 +154,17 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         PooledRegressor
             Itself.
         """
-        self._check_options()
-        problem, cautions = gather_moments(
-            target, sources, self.response, intercept=self.fit_intercept
-        )
-        method = _frozen(self.method)
-        self.feature_names_in_ = np.array(problem.features, dtype=object)
-        self.n_features_in_ = len(problem.features)
-        columns = tuple(Column(n) for n in problem.features)
-        return self._solve(method, problem, columns, cautions)
+        with _all_or_nothing(self):
+            self._check_options()
+            problem, cautions = gather_moments(
+                target, sources, self.response, intercept=self.fit_intercept
+            )
+            self.feature_names_in_ = np.array(problem.features, dtype=object)
+            self.n_features_in_ = len(problem.features)
+            columns = tuple(Column(n) for n in problem.features)
+            told = self._solve(problem, columns, cautions)
+        _warn(told)
+        return self
 
     def predict(self, X: Any) -> Array:
         """Predict the response.
@@ -227,14 +231,17 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fit_")
+
     def _solve(
         self,
-        method: Method,
         problem: Problem,
         columns: tuple[Column, ...],
         cautions: Sequence[TransferWarning],
-    ) -> PooledRegressor:
-        """Both doors lead here; nothing is set on the model until the method has answered."""
+    ) -> tuple[TransferWarning, ...]:
+        """Both doors lead here: let the method answer, keep the answer, return what to warn of."""
+        method = _frozen(self.method)
         fit = method.solve(problem)
         self.method_ = method
         self.problem_ = problem.without_rows()
@@ -246,9 +253,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         self.transfer_gain_ = transfer_gain_of(problem, fit)
         told = (*cautions, *suspicions(problem), *fit.cautions)
         self.cautions_ = tuple(str(caution) for caution in told)
-        for caution in told:
-            warnings.warn(caution, stacklevel=3)
-        return self
+        return told
 
     def _check_options(self) -> None:
         if self.unseen_level not in ("raise", "ignore"):
@@ -296,6 +301,23 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
                 self.fit_.pool, self.problem_.response, has, intercept=self.problem_.intercept
             )
         return self.method_.solve(self.problem_.without(sorted(lacking)))
+
+
+@contextmanager
+def _all_or_nothing(model: PooledRegressor) -> Iterator[None]:
+    """Put a model back as it was when its fit fails."""
+    before = dict(model.__dict__)
+    try:
+        yield
+    except BaseException:
+        model.__dict__.clear()
+        model.__dict__.update(before)
+        raise
+
+
+def _warn(cautions: Iterable[TransferWarning]) -> None:
+    for caution in cautions:
+        warnings.warn(caution, stacklevel=3)
 
 
 def _frozen(method: Any) -> Method:

@@ -11,6 +11,7 @@ import numpy as np
 
 from poolwise.fit import LinearFit
 from poolwise.problem import Problem
+from poolwise.theory import recentred
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class Summary:
         Name of the response.
     intercept : float
         Intercept.
+    intercept_std_error : float or None
+        Its standard error, where the method's theory gives one.
     coefficients : tuple of CoefficientLine
         One per encoded column.
     tables : tuple of SourceLine
@@ -89,6 +92,7 @@ class Summary:
     method: str
     response: str
     intercept: float
+    intercept_std_error: float | None
     coefficients: tuple[CoefficientLine, ...]
     tables: tuple[SourceLine, ...]
     transfer_gain: float | None
@@ -134,7 +138,7 @@ class Summary:
         sources = len(self.tables) - 1
         head = ["feature", "coef", "std error", "in sources", "note"]
         return head, [
-            ["(intercept)", _shown(self.intercept), "-", "-", ""],
+            ["(intercept)", _shown(self.intercept), _shown(self.intercept_std_error), "-", ""],
             *(
                 [
                     c.name,
@@ -171,9 +175,10 @@ def summarise(
     cautions : sequence of str
         Warnings given at fit.
     """
-    errors: list[float | None] = [None] * len(fit.names)
+    errors: list[float | None] = [None] * (len(fit.names) + 1)
     if fit.covariance is not None:
-        errors = [float(e) for e in np.sqrt(np.maximum(fit.covariance.diagonal()[1:], 0.0))]
+        at_zero = recentred(fit.covariance, fit.centre, np.zeros(len(fit.names)))
+        errors = [float(e) for e in np.sqrt(np.maximum(at_zero.diagonal(), 0.0))]
     coefficients = tuple(
         CoefficientLine(
             name=name,
@@ -182,7 +187,7 @@ def summarise(
             seen_in=sum(name in s.names for s in problem.sources.values()),
             note=fit.dropped.get(name, ""),
         )
-        for name, coef, error in zip(fit.names, fit.coef, errors, strict=True)
+        for name, coef, error in zip(fit.names, fit.coef, errors[1:], strict=True)
     )
     tables = [SourceLine("target", problem.target.rows, (), fit.noise, 1.0)]
     tables += [
@@ -195,6 +200,7 @@ def summarise(
         method=method,
         response=problem.response,
         intercept=fit.intercept,
+        intercept_std_error=errors[0],
         coefficients=coefficients,
         tables=tuple(tables),
         transfer_gain=transfer_gain,

@@ -168,7 +168,8 @@ def transfer_gain_of(problem: Problem, fit: LinearFit) -> float | None:
     alone = regress(problem.target, problem.response, intercept=problem.intercept)
     if fit.covariance is None or alone.covariance is None or alone.cautions:
         return None
-    H = recentred(alone.covariance, alone.centre, fit.centre) - fit.covariance
+    ratio = fit.noise / alone.noise if fit.noise and alone.noise else 1.0  # of their divisors
+    H = recentred(ratio * alone.covariance, alone.centre, fit.centre) - fit.covariance
     return expected_gain(H, problem.target, fit.names, fit.centre)
 
 

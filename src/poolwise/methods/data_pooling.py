@@ -79,7 +79,7 @@ class DataPooling(BaseEstimator):
             problem.response,
             intercept=problem.intercept,
             ridge=self.ridge,
-            where="the pooled data" if problem.sources else "the target",
+            where=problem.pool_name,
         )
         covariance = None
         known = {n: s for n in filled if (s := noise.sources[n]) is not None}

@@ -51,8 +51,9 @@ class FeatureTransfer(BaseEstimator):
         pool = problem.target
         for source in problem.sources.values():
             pool += self._filled(problem, source)
-        fit = regress(pool, problem.response, intercept=problem.intercept)
-        own = regress(problem.target, problem.response, intercept=problem.intercept)
+        y, intercept = problem.response, problem.intercept
+        fit = regress(pool, y, intercept=intercept, where=problem.pool_name)
+        own = regress(problem.target, y, intercept=intercept)
         weights = dict.fromkeys(problem.sources, 1.0)
         return replace(fit, noise=own.noise, covariance=None, weights=weights, pool=pool)
 

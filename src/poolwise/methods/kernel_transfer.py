@@ -69,8 +69,9 @@ class KernelTransfer(BaseEstimator):
                 pool += self._filled(problem, source, problem.source_rows[name])
             else:
                 pool += source.select(problem.target.names)
-        fit = regress(pool, problem.response, intercept=problem.intercept)
-        own = regress(problem.target, problem.response, intercept=problem.intercept)
+        y, intercept = problem.response, problem.intercept
+        fit = regress(pool, y, intercept=intercept, where=problem.pool_name)
+        own = regress(problem.target, y, intercept=intercept)
         weights = dict.fromkeys(problem.sources, 1.0)
         return replace(fit, noise=own.noise, covariance=None, weights=weights, pool=pool)
 
@@ -94,7 +95,7 @@ class KernelTransfer(BaseEstimator):
 
         new_mean = problem.target.mean[problem.target.index(unseen)]
         left = (K * w) @ K + self.mean_weight * np.outer(k_mean, k_mean)
-        left[np.diag_indices_from(left)] += self.ridge
+        left[np.diag_indices_from(left)] += self.ridge / w  # a row twice shares its q between two
         right = (K * w) @ new + self.mean_weight * np.outer(k_mean, new_mean)
         q = scipy.linalg.solve(left, right, assume_a="sym")
 

@@ -11,6 +11,7 @@ from poolwise.double_double import Array
 from poolwise.errors import NoiseNotEstimable, SourceLeftOut, TooFewRows, TransferWarning
 from poolwise.fit import LinearFit, regress, solve_named
 from poolwise.least_squares import solve
+from poolwise.methods.source_columns_only import widened
 from poolwise.moments import Moments
 from poolwise.problem import Problem
 from poolwise.scatter import Scatter
@@ -41,8 +42,9 @@ class MonotoneLikelihood(BaseEstimator):
     def solve(self, problem: Problem) -> LinearFit:
         """Return the maximum-likelihood fit."""
         problem, cautions = _monotone(problem)
+        y, intercept = problem.response, problem.intercept
         d, chain = len(problem.features), _nested(problem)
-        alone = regress(problem.target, problem.response, intercept=problem.intercept)
+        alone = regress(problem.target, y, intercept=intercept)
         if not problem.sources:
             return replace(alone, cautions=alone.cautions + cautions)
         if len(chain) > 1 and problem.target.weight < d + 2:
@@ -51,13 +53,23 @@ class MonotoneLikelihood(BaseEstimator):
             then = "This is the fit on the target alone."
             caution = NoiseNotEstimable("the target", "it is fitted without residual", then)
             return replace(alone, cautions=(*alone.cautions, *cautions, caution))
-        return replace(_joined(problem, chain), cautions=cautions)
+        features, pool = chain[0]
+        first = regress(pool, y, features, intercept=intercept, ddof="mle", where="the pooled data")
+        if len(chain) > 1 and first.noise:
+            joined = _joined(problem, chain, alone)
+            return replace(joined, cautions=joined.cautions + cautions)
+        if len(chain) > 1:
+            then = "Features that not every source has get coefficient zero."
+            why = "the features that all have leave no residual"
+            cautions += (NoiseNotEstimable("the pooled data", why, then),)
+        first = replace(first, covariance=None, cautions=first.cautions + cautions)
+        return widened(first, problem.features)
 
 
 def _monotone(problem: Problem) -> tuple[Problem, tuple[TransferWarning, ...]]:
     """Leave out sources, the smallest first, until the feature sets are nested."""
     kept: dict[str, Moments] = {}
-    for name, source in sorted(problem.sources.items(), key=lambda item: -item[1].weight):
+    for name, source in problem.largest_first().items():
         names = set(source.names)
         if all(names <= set(s.names) or names >= set(s.names) for s in kept.values()):
             kept[name] = source
@@ -82,13 +94,17 @@ def _nested(problem: Problem) -> list[tuple[tuple[str, ...], Moments]]:
     return chain
 
 
-def _joined(problem: Problem, chain: list[tuple[tuple[str, ...], Moments]]) -> LinearFit:
+def _joined(
+    problem: Problem, chain: list[tuple[tuple[str, ...], Moments]], alone: LinearFit
+) -> LinearFit:
     """Sum the quadratic forms of all factors, of which the row of y is enough."""
     target, y, intercept = problem.target, problem.response, problem.intercept
     variables = (*problem.features, y)
     centre = target.mean[target.index(variables)] if intercept else np.zeros(len(variables))
     row = np.zeros(len(variables) + 1)  # the constant last
     known: tuple[str, ...] = ()
+    dropped: dict[str, str] = {}
+    determined = True
     for features, pool in chain:
         if known:
             responses = tuple(n for n in features if n not in known)
@@ -96,6 +112,11 @@ def _joined(problem: Problem, chain: list[tuple[tuple[str, ...], Moments]]) -> L
         else:
             responses, given = (y,), features
         solution = solve_named(pool, given, responses, intercept=intercept)
+        exact = {responses[i] for i in np.flatnonzero(solution.residual.diagonal() == 0.0)}
+        constant = {n for n in features if n not in known and pool.is_constant(n)}
+        determined &= not solution.dependent and exact <= constant
+        if intercept:
+            dropped |= dict.fromkeys(sorted(constant), "constant in the pooled data")
         form = np.zeros((len(responses), len(variables) + 1))  # response - expectation
         for i, name in enumerate(responses):
             form[i, variables.index(name)] = 1.0
@@ -114,6 +135,8 @@ def _joined(problem: Problem, chain: list[tuple[tuple[str, ...], Moments]]) -> L
         centre=centre[:at_y],
         level=float(centre[at_y] - row[-1] / row[at_y]) if intercept else 0.0,
         noise=float(1.0 / row[at_y]),
+        dropped=dropped,
+        cautions=() if determined else alone.cautions,  # the target is part of every pool
     )
 
 

@@ -30,12 +30,13 @@ class SourceColumnsOnly(BaseEstimator):
     def solve(self, problem: Problem) -> LinearFit:
         """Return the reduced fit; features that some source lacks get coefficient zero."""
         kept, sources = problem.history()
-        columns = (*kept, problem.response)
+        y, intercept = problem.response, problem.intercept
+        columns = (*kept, y)
         pool = problem.target.select(columns)
         for source in sources.values():
             pool += source.select(columns)
-        reduced = regress(pool, problem.response, intercept=problem.intercept)
-        own = regress(problem.target, problem.response, kept, intercept=problem.intercept)
+        reduced = regress(pool, y, intercept=intercept, where=problem.pool_name)
+        own = regress(problem.target, y, kept, intercept=intercept)
         return replace(
             widened(reduced, problem.features),
             noise=own.noise,

@@ -24,8 +24,15 @@ ENGINES = {  # package of the table's type -> our module
 class Table(Protocol):
     """What an engine makes of a raw table: named columns that can be read in slices."""
 
-    names: tuple[str, ...]
-    rows: int
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        ...
 
     def levels_of(self, name: str) -> tuple[str, ...] | None:
         """Return the levels of a text or categorical column, sorted; None for numbers."""

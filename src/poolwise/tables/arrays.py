@@ -85,4 +85,4 @@ def _numbers(values: NDArray[np.generic], where: str) -> Array:
                 f"of {where} holds something that is not a number ({error})",
                 "Give a DataFrame for text and categories.",
             ) from error
-    return np.column_stack(columns)
+    return np.column_stack(columns) if columns else np.empty(values.shape)

@@ -60,11 +60,13 @@ def unify(
 
     The reference level is the first that the target has: an indicator for each other level is
     then never redundant in the target. Without an intercept the first column of levels keeps all.
+    A column without any value counts as not there, whatever its type.
     """
     columns: list[Column] = []
     for name in names:
         ours = target.levels_of(name)
-        theirs = {s: t.levels_of(name) for s, t in sources.items() if name in t.names}
+        has = {s: t for s, t in sources.items() if name in t.names and not t.is_void(name)}
+        theirs = {s: t.levels_of(name) for s, t in has.items()}
         for source, levels in theirs.items():
             if (levels is None) != (ours is None):
                 raise _different_kinds(name, source, text_in_target=ours is not None)

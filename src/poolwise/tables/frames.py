@@ -40,7 +40,7 @@ class FrameTable:
         if not _is_text(series):
             advice = "Turn it into numbers (days since a date, say) or text, or drop it."
             raise self._refused(name, series, advice)
-        levels = tuple(sorted(series.cast(nw.String).drop_nulls().unique().to_list()))
+        levels = tuple(sorted(set(_texts(series)).difference([None])))
         if len(levels) > MOST_LEVELS:
             raise NotNumeric(
                 name,
@@ -81,9 +81,9 @@ class FrameTable:
         gone = _missing(series)
         if not (_is_text(series) or gone.all()):
             raise self._refused(column.name, series, "At fit it held text: convert it.")
-        texts = np.array(series.cast(nw.String).to_list(), dtype=object)
+        texts = _texts(series)
         if column.unseen == "raise":
-            unseen = sorted({str(t) for t in texts[~gone]}.difference(column.levels))
+            unseen = sorted(set(texts[~gone]).difference(column.levels))
             if unseen:
                 raise UnseenLevel(column.name, unseen, column.levels)
         encoded = np.zeros((self.rows, len(column.indicated)))
@@ -95,17 +95,21 @@ class FrameTable:
     def _refused(self, name: str, series: nw.Series[Any], advice: str) -> NotNumeric:
         kinds = sorted({type(v).__name__ for v in series.drop_nulls().to_list()[:1000]})
         kind = f"objects of types {kinds}" if series.dtype == nw.Object else f"{series.dtype}"
+        if series.dtype == nw.Unknown:  # complex numbers, periods: the table knows their name
+            kind = f"{getattr(series.to_native(), 'dtype', kinds)}"
         return NotNumeric(name, f"of {self.where} holds {kind}", advice)
 
 
 def open_table(table: Any, where: str) -> FrameTable:
     """Open a data frame whose columns have different names."""
-    try:
-        native = nw.from_native(table, eager_only=True).to_native()
-    except TypeError:
-        if not hasattr(table, "__arrow_c_stream__"):
-            raise UnknownTable(type(table), where) from None
-        native = nw.from_arrow(table, backend="pyarrow").to_native()
+    if nw.dependencies.is_into_dataframe(table):
+        native = nw.to_native(table, pass_through=True)
+    elif hasattr(table, "__arrow_c_stream__"):
+        native = _from_stream(table, where)
+    else:
+        raise UnknownTable(type(table), where)
+    if nw.dependencies.is_pyarrow_table(native):
+        native = _without_views(native)
     columns = native.column_names if hasattr(native, "column_names") else native.columns
     names = tuple(str(n) for n in columns)
     if len(set(names)) < len(names):
@@ -115,9 +119,38 @@ def open_table(table: Any, where: str) -> FrameTable:
     return FrameTable(nw.from_native(native, eager_only=True), names, where)
 
 
+def _from_stream(table: Any, where: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.table(table)
+    except pa.ArrowInvalid:  # a stream of a single column, such as a series
+        raise UnknownTable(type(table), where) from None
+
+
+def _without_views(table: Any) -> Any:
+    """Return an Arrow table whose texts are no views, of which Arrow cannot take some rows."""
+    import pyarrow as pa
+
+    plain = pa.large_string()
+    for j, kind in enumerate(table.schema.types):
+        if kind == pa.string_view():
+            column = table.column(j).cast(plain)
+        elif pa.types.is_dictionary(kind) and kind.value_type == pa.string_view():
+            parts = [
+                pa.DictionaryArray.from_arrays(part.indices, part.dictionary.cast(plain))
+                for part in table.column(j).chunks
+            ]
+            column = pa.chunked_array(parts, type=pa.dictionary(kind.index_type, plain))
+        else:
+            continue
+        table = table.set_column(j, table.schema.names[j], column)
+    return table
+
+
 def _is_number(series: nw.Series[Any]) -> bool:
     if series.dtype in (nw.Object, nw.Unknown):
-        return all(isinstance(v, Real | Decimal) for v in series.drop_nulls().to_list())
+        return all(isinstance(v, Real | Decimal | np.bool_) for v in series.drop_nulls().to_list())
     return series.dtype.is_numeric() or series.dtype == nw.Boolean
 
 
@@ -125,7 +158,25 @@ def _is_text(series: nw.Series[Any]) -> bool:
     return series.dtype in (nw.String, nw.Categorical, nw.Enum)
 
 
+def _texts(series: nw.Series[Any]) -> NDArray[np.object_]:
+    """Return texts, None where one is missing."""
+    native = series.to_native()
+    if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
+        # By code: as a whole, integers beside missing values would be written "1.0".
+        levels = np.array([*map(str, native.cat.categories), None], dtype=object)
+        return levels[np.asarray(native.cat.codes, dtype=np.intp)]
+    texts = np.array(series.cast(nw.String).to_list(), dtype=object)
+    texts[_missing(series)] = None
+    return texts
+
+
 def _numbers(series: nw.Series[Any]) -> Array:
+    if series.dtype in (nw.Object, nw.Unknown):
+        pairs = zip(series.to_list(), _missing(series), strict=True)
+        return np.array([np.nan if gone else float(v) for v, gone in pairs], dtype=np.float64)
+    if series.dtype.is_integer() and not series.implementation.is_polars():
+        # Arrow's cast refuses what does not fit 53 bits; polars cannot hand over 128 of them.
+        return np.asarray(series.to_numpy(), dtype=np.float64)
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 

@@ -1,0 +1,247 @@
+"""compare(): which method predicts target rows best, measured on target rows alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.model_selection import RepeatedKFold, check_cv
+from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
+
+from poolwise.comparison import Comparison
+from poolwise.double_double import Array
+from poolwise.errors import BadOption, NeedsRows, TooFewRows, TransferError, UnknownMethod
+from poolwise.intake import Intake, gather
+from poolwise.methods import METHODS, method_of
+from poolwise.problem import Method
+from poolwise.progress import tracked
+from poolwise.regressor import PooledRegressor
+from poolwise.suspicions import suspicions
+from poolwise.tables.arrays import ArrayTable
+from poolwise.tables.columns import Column, encoded
+from poolwise.tables.rows import TableRows
+
+BASELINE = "target_only"
+THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
+Predictor: TypeAlias = Callable[[Array], Array]
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    sources: Any = None,
+    methods: Any = None,
+    cv: Any = None,
+    sample_weight: Any = None,
+    fit_intercept: bool = True,
+    response: str = "y",
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> Comparison:
+    """Cross-validate methods on target rows, with all of the history in every training set.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+        Features of the target, as in :meth:`PooledRegressor.fit`. Rows with missing values count
+        as history.
+    y : array-like
+        Response of the target.
+    sources : object, optional
+        History; see :class:`poolwise.Sources`.
+    methods : list or mapping, optional
+        What to compare: keys of ``poolwise.METHODS``, method objects, :class:`PooledRegressor`
+        objects, or any regressor that takes NaN: it is fitted on all rows, stacked, with NaN where
+        a source lacks a column. A mapping gives labels. Unless given: every method, and
+        scikit-learn's HistGradientBoostingRegressor as ``trees_on_nan``. ``target_only`` is
+        always there, since the others are measured against it.
+    cv : int, splitter or iterable, optional
+        How to split the complete target rows; five folds, ten times, unless given. An integer
+        means that many folds, ten times.
+    sample_weight : array-like, optional
+        Row weights of the target.
+    fit_intercept : bool, default=True
+        Whether linear models have an intercept.
+    response : str, default="y"
+        Name of the response where ``y`` brings none.
+    random_state : int, default=0
+        Seed of the folds and of the trees.
+    progress : bool, optional
+        Whether to show a progress bar; unless given, on a terminal.
+
+    Returns
+    -------
+    Comparison
+        Scores per method and fold, differences against ``target_only`` with a corrected test, and
+        a verdict in words. It prints as a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from poolwise import compare
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(330, 3))
+    >>> y = X @ [1.0, 2.0, 1.0] + rng.normal(size=330)
+    >>> result = compare(X[300:], y[300:], sources=(X[:300, :2], y[:300]), methods=["data_pooling"])
+    >>> [row["method"] for row in result.table()]
+    ['data_pooling', 'target_only']
+    """
+    intake = gather(
+        X,
+        y,
+        weights=sample_weight,
+        sources=sources,
+        response=response,
+        intercept=fit_intercept,
+    )
+    for caution in (*intake.cautions, *suspicions(intake.problem)):
+        warnings.warn(caution, stacklevel=2)
+    contenders = _contenders(methods, random_state)
+    data = _Data.of(intake)
+    folds = _folds(cv, data, random_state)
+    scores: dict[str, list[float]] = {label: [] for label in contenders}
+    skipped: dict[str, str] = {}
+    jobs = [(label, fold) for label in contenders for fold in folds]
+    for label, (train, test) in tracked(jobs, len(jobs), "Comparing", show=progress):
+        if label in skipped:
+            continue
+        try:
+            predict = data.fit(contenders[label], train)
+        except (NeedsRows, TooFewRows) as error:
+            skipped[label] = str(error)
+            continue
+        scores[label].append(data.rmse(predict, test))
+    return Comparison(
+        scores={label: np.array(s) for label, s in scores.items() if label not in skipped},
+        baseline=BASELINE,
+        test_share=float(np.mean([len(test) / len(train) for train, test in folds])),
+        skipped=skipped,
+        history_rows=sum(s.rows for s in intake.problem.sources.values()),
+        target_rows=len(data.y),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """The target's complete rows as one array, beside the problem they belong to."""
+
+    intake: Intake
+    names: tuple[str, ...]
+    X: Array
+    y: Array
+    w: Array | None
+
+    @classmethod
+    def of(cls, intake: Intake) -> _Data:
+        rows = intake.rows
+        X = rows.table.read(intake.columns, 0, rows.table.rows)
+        return cls(intake, encoded(intake.columns), X, rows.y, rows.weights)
+
+    def fit(self, contender: Any, train: NDArray[np.intp]) -> Predictor:
+        """Fit on some target rows and all of the history."""
+        if hasattr(contender, "solve"):
+            return self._fit_method(contender, train, self.intake.problem.intercept)
+        if isinstance(contender, PooledRegressor):
+            return self._fit_method(method_of(contender.method), train, contender.fit_intercept)
+        return self._fit_stacked(contender, train)
+
+    def rmse(self, predict: Predictor, test: NDArray[np.intp]) -> float:
+        """Return the root of the mean squared error on some target rows."""
+        squared = (self.y[test] - predict(self.X[test])) ** 2
+        weights = None if self.w is None else self.w[test]
+        return float(np.sqrt(np.average(squared, weights=weights)))
+
+    def _fit_method(self, method: Method, train: NDArray[np.intp], intercept: bool) -> Predictor:
+        response = self.intake.problem.response
+        rows = TableRows(
+            ArrayTable(self.X[train], self.names),
+            tuple(Column(n) for n in self.names),
+            response,
+            self.y[train],
+            None if self.w is None else self.w[train],
+            "the target",
+        )
+        problem = replace(
+            self.intake.problem, target=rows.moments(), target_rows=rows, intercept=intercept
+        )
+        return method.solve(problem).predict
+
+    def _fit_stacked(self, estimator: Any, train: NDArray[np.intp]) -> Predictor:
+        problem = self.intake.problem
+        if rowless := [n for n in problem.sources if n not in problem.source_rows]:
+            raise NeedsRows(type(estimator).__name__, rowless)
+        X, y = [self.X[train]], [self.y[train]]
+        w = [np.ones(len(train)) if self.w is None else self.w[train]]
+        for name, source in problem.sources.items():
+            shared = problem.shared(source)
+            at = [self.names.index(n) for n in shared]
+            for block, weights in problem.source_rows[name].blocks((*shared, problem.response)):
+                part = np.full((len(block), len(self.names)), np.nan)
+                part[:, at] = block[:, :-1]
+                X.append(part)
+                y.append(block[:, -1])
+                w.append(np.ones(len(block)) if weights is None else weights)
+        weights = np.concatenate(w)
+        weighted = {"sample_weight": weights} if (weights != 1.0).any() else {}
+        if weighted and not has_fit_parameter(estimator, "sample_weight"):
+            raise BadOption("methods", type(estimator).__name__, "a regressor that takes weights")
+        rows, responses = np.concatenate(X), np.concatenate(y)
+        with threadpool_limits(1 if rows.size < THREADS_PAY else None, user_api="openmp"):
+            fitted = clone(estimator).fit(rows, responses, **weighted)
+        predict: Predictor = fitted.predict
+        return predict
+
+
+def _contenders(methods: Any, random_state: int) -> dict[str, Any]:
+    if methods is None:
+        trees = HistGradientBoostingRegressor(random_state=random_state)
+        methods = {**{name: name for name in METHODS}, "trees_on_nan": trees}
+    if isinstance(methods, str):
+        methods = [methods]
+    named = methods if isinstance(methods, Mapping) else _labelled(methods)
+    contenders = {str(label): _contender(given) for label, given in named.items()}
+    contenders.setdefault(BASELINE, method_of(BASELINE))
+    return contenders
+
+
+def _contender(given: Any) -> Any:
+    if isinstance(given, str) or hasattr(given, "solve"):
+        return method_of(given)
+    if hasattr(given, "fit") and hasattr(given, "predict"):
+        return given
+    raise UnknownMethod(given, list(METHODS))
+
+
+def _labelled(methods: Iterable[Any]) -> dict[str, Any]:
+    labelled: dict[str, Any] = {}
+    for given in methods:
+        label = given if isinstance(given, str) else type(given).__name__
+        if isinstance(given, PooledRegressor) and isinstance(given.method, str):
+            label = given.method
+        count = sum(known == label or known.startswith(f"{label} ") for known in labelled)
+        labelled[f"{label} {count + 1}" if count else label] = given
+    return labelled
+
+
+def _folds(
+    cv: Any, data: _Data, random_state: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    if cv is None or isinstance(cv, int):
+        wanted = 5 if cv is None else cv
+        if len(data.y) < 3:
+            raise TransferError(
+                f"The target has {len(data.y)} complete rows: cross-validation needs at least "
+                "three. Collect more rows before comparing methods."
+            )
+        cv = RepeatedKFold(
+            n_splits=min(wanted, len(data.y)), n_repeats=10, random_state=random_state
+        )
+    return list(check_cv(cv).split(data.X, data.y))

@@ -1,0 +1,72 @@
+"""The benchmarks run and answer; how fast is for ``make bench`` to say."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from benchmarks.answers import Answer, Target
+from benchmarks.peak import peak_in_new_process
+from benchmarks.published import published_data_pooling
+from benchmarks.report import as_text
+from benchmarks.tables import make_tables
+from poolwise import PooledRegressor
+from poolwise.methods.data_pooling import DataPooling
+
+ROOT = Path(__file__).parents[1]
+MEGABYTES = 50
+
+
+@pytest.mark.slow
+def test_a_quick_run_answers_every_question(tmp_path):
+    kept = tmp_path / "answers.json"
+    command = [sys.executable, "-m", "benchmarks", "--quick", "--json", str(kept)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    answers = json.loads(kept.read_text())["answers"]
+    questions = {a["question"] for a in answers}
+    assert questions == {"speed", "memory", "scaling", "kernel_transfer", "small_fits"}
+    for answer in answers:
+        assert all(math.isfinite(v) and v > 0.0 for v in answer["repeats"]), answer
+        assert answer["what"] in run.stdout
+    assert run.stdout.splitlines()[-1].startswith("Targets met:")
+
+
+def test_a_missed_target_is_said_in_words():
+    slow = Answer("speed", "A / B", (3.0, 2.0, 4.0), Target("at most 2.5", high=2.5))
+    quick = Answer("speed", "C / B", (1.0, 2.0, 1.5), Target("at most 2.5", high=2.5))
+    text = as_text([slow, quick], judged=True)
+    assert "3.00 (2.00 to 4.00)" in text
+    assert "MISSED" in text
+    assert text.endswith("Targets met: 1 of 2")
+
+
+def allocate(megabytes):
+    return lambda: np.ones(megabytes * 125_000)
+
+
+@pytest.mark.slow
+def test_the_peak_holds_what_was_allocated_and_given_back():
+    peak = peak_in_new_process(allocate, MEGABYTES)
+    assert MEGABYTES <= peak.megabytes < MEGABYTES + 10  # pages of the interpreter come on top
+
+
+def test_the_published_algorithm_computes_what_ours_does():
+    t = make_tables(300, shared=4, new=2, target_rows=40)
+    theta = published_data_pooling(t.X_old, t.y_old, t.X, t.y)
+    ours = PooledRegressor(DataPooling(ddof="mle")).fit(t.X, t.y, sources=t.sources())
+    assert_allclose(theta[:-1], ours.coef_, rtol=1e-9)  # both solve a condition number below 10
+
+
+def test_a_long_source_repeats_its_rows(monkeypatch):
+    monkeypatch.setattr("benchmarks.tables.DISTINCT", 4)
+    t = make_tables(10, shared=2)
+    assert t.X_old.shape == (10, 2)
+    assert t.X_old.flags.c_contiguous
+    assert_allclose(t.X_old[8:], t.X_old[:2], rtol=0)
+    assert_allclose(t.y_old[4:8], t.y_old[:4], rtol=0)

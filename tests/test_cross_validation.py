@@ -1,0 +1,171 @@
+"""compare(): honest scores on target rows, and a verdict that follows from them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, RepeatedKFold, cross_val_score
+
+from poolwise import METHODS, Comparison, Moments, PooledRegressor, Sources, compare
+from poolwise.errors import BadOption, OtherUnits, TransferError, UnknownMethod
+from poolwise.methods.data_pooling import DataPooling
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(330, 3))
+    y = X @ [2.0, -1.0, 1.0] + rng.normal(size=330)
+    return X[300:], y[300:], X[:300, :2], y[:300]
+
+
+def test_scores_are_those_of_scikit_learn_on_the_same_folds(data):
+    X, y, X_old, y_old = data
+    cv = KFold(5)
+    result = compare(X, y, sources=(X_old, y_old), methods=["data_pooling"], cv=cv)
+    for method in ("data_pooling", "target_only"):
+        expected = -cross_val_score(
+            PooledRegressor(method),
+            X,
+            y,
+            cv=cv,
+            scoring="neg_root_mean_squared_error",
+            params={"sources": Sources((X_old, y_old))},
+        )
+        np.testing.assert_allclose(result.scores[method], expected, rtol=1e-12)
+
+
+def test_everything_is_compared_by_default(data):
+    X, y, X_old, y_old = data
+    result = compare(X, y, sources=(X_old, y_old), cv=KFold(2))
+    assert set(result.scores) == {*METHODS, "trees_on_nan"}
+
+
+def test_an_own_estimator_sees_all_rows_stacked_with_nan(data):
+    X, y, X_old, y_old = data
+    trees = HistGradientBoostingRegressor(max_iter=20, random_state=0)
+    cv = KFold(3)
+    result = compare(X, y, sources=(X_old, y_old), methods={"trees": trees}, cv=cv)
+    old = np.column_stack((X_old, np.full(300, np.nan)))
+    for k, (train, test) in enumerate(cv.split(X)):
+        model = HistGradientBoostingRegressor(max_iter=20, random_state=0)
+        model.fit(np.concatenate((X[train], old)), np.concatenate((y[train], y_old)))
+        rmse = np.sqrt(np.mean((y[test] - model.predict(X[test])) ** 2))
+        assert result.scores["trees"][k] == pytest.approx(rmse, rel=1e-12)
+
+
+def test_labels_are_kept_apart(data):
+    X, y, X_old, y_old = data
+    methods = [DataPooling(), DataPooling(ddof="mle"), PooledRegressor("offset"), "offset"]
+    result = compare(X, y, sources=(X_old, y_old), methods=methods, cv=KFold(2))
+    assert set(result.scores) == {
+        "DataPooling",
+        "DataPooling 2",
+        "offset",
+        "offset 2",
+        "target_only",
+    }
+    np.testing.assert_array_equal(result.scores["offset"], result.scores["offset 2"])
+
+
+def test_the_test_is_the_corrected_resampled_t_test(data):
+    X, y, X_old, y_old = data
+    cv = RepeatedKFold(n_splits=5, n_repeats=4, random_state=0)
+    result = compare(X, y, sources=(X_old, y_old), methods=["data_pooling"], cv=cv)
+    d = result.scores["data_pooling"] - result.scores["target_only"]
+    t = d.mean() / np.sqrt((1 / 20 + 6 / 24) * d.var(ddof=1))  # Nadeau and Bengio 2003
+    line = next(r for r in result.table() if r["method"] == "data_pooling")
+    assert line["difference"] == pytest.approx(d.mean())
+    assert line["p"] == pytest.approx(2 * scipy.stats.t.sf(abs(t), 19))
+    assert line["low"] < line["difference"] < line["high"]
+
+
+def test_holm_never_lowers_a_p_value_and_keeps_their_order():
+    rng = np.random.default_rng(0)
+    scores = {f"m{k}": 1.0 + rng.normal(0.03 * k, 0.05, 20) for k in range(5)}
+    lines = Comparison(scores | {"target_only": np.ones(20)}, "target_only", 0.25).table()
+    others = sorted((r for r in lines if r["method"] != "target_only"), key=lambda r: r["p"])
+    assert all(r["p_holm"] >= r["p"] for r in others)
+    holm = [r["p_holm"] for r in others]
+    assert holm == sorted(holm)
+    assert others[0]["p_holm"] == pytest.approx(5 * others[0]["p"])
+
+
+def test_the_verdict_follows_the_numbers():
+    rng = np.random.default_rng(0)
+    base = 10.0 + rng.normal(size=50)
+    noise = 0.1 * rng.normal(size=50)
+
+    def said(difference, rows=100):
+        scores = {"data_pooling": base + difference + noise, "target_only": base}
+        result = Comparison(scores, "target_only", 0.25, history_rows=rows, target_rows=30)
+        return result.verdict()
+
+    assert said(-1.0).startswith("History helps: data_pooling")
+    assert "p < 0.001" in said(-1.0)
+    assert said(0.0).startswith("Not clear whether history helps")
+    assert said(+1.0).startswith("History hurts")
+    assert "Worse than target_only: data_pooling" in said(+1.0)
+    assert said(0.0, rows=0).startswith("There is nothing to compare")
+
+
+def test_the_result_is_tidy_and_prints(data):
+    X, y, X_old, y_old = data
+    result = compare(X, y, sources=(X_old, y_old), methods=["mean_fill"], cv=KFold(4))
+    records = pd.DataFrame(result.records())
+    assert list(records.columns) == ["method", "fold", "rmse"]
+    assert len(records) == 8
+    means = records.groupby("method")["rmse"].mean()
+    assert means["mean_fill"] == pytest.approx(result.scores["mean_fill"].mean())
+    assert "mean_fill" in str(result)
+    assert result.verdict() in str(result)
+    assert "<table>" in result._repr_html_()
+
+
+def test_what_needs_rows_is_left_out_with_its_reason(data):
+    X, y, X_old, y_old = data
+    source = Moments.of_rows(["x0", "x1", "y"], np.column_stack((X_old, y_old)))
+    result = compare(X, y, sources={"old": source}, cv=KFold(2))
+    assert set(result.skipped) == {"kernel_transfer", "trees_on_nan"}
+    assert "only moments are at hand" in str(result)
+    assert "data_pooling" in result.scores
+
+
+def test_weights_count_in_fitting_and_scoring(data):
+    X, y, X_old, y_old = data
+    w = np.where(np.arange(30) % 2, 2.0, 1.0)
+    trees = {"trees": HistGradientBoostingRegressor(max_iter=5)}
+    cv = [(np.arange(20), np.arange(20, 30))]
+    result = compare(X, y, sources=(X_old, y_old), sample_weight=w, cv=cv, methods=trees)
+    model = PooledRegressor("target_only").fit(X[:20], y[:20], sample_weight=w[:20])
+    squared = (y[20:] - model.predict(X[20:])) ** 2
+    expected = np.sqrt(np.average(squared, weights=w[20:]))
+    assert result.scores["target_only"][0] == pytest.approx(expected)
+    assert "one fold gives no test" in result.verdict()
+
+    class Plain(LinearRegression):
+        def fit(self, X, y):
+            return super().fit(X, y)
+
+    with pytest.raises(BadOption, match="weights"):
+        compare(X, y, sample_weight=w, methods=[Plain()], cv=KFold(2))
+
+
+def test_too_few_rows_and_unknown_methods_are_refused(data):
+    X, y, X_old, y_old = data
+    with (
+        pytest.raises(TransferError, match="at least three"),
+        pytest.warns(match="2 rows for 4 coefficients"),
+    ):
+        compare(X[:2], y[:2], sources=(X_old, y_old))
+    with pytest.raises(UnknownMethod, match="Did you mean 'offset'"):
+        compare(X, y, sources=(X_old, y_old), methods=["ofset"])
+
+
+def test_suspicions_are_voiced_once(data):
+    X, y, X_old, y_old = data
+    with pytest.warns(OtherUnits) as caught:
+        compare(X, y, sources=(X_old * [1000.0, 1.0], y_old), methods=["mean_fill"], cv=KFold(2))
+    assert len(caught) == 1

@@ -1,0 +1,227 @@
+"""The documentation: its code runs, its outputs are real, and what it names is there.
+
+In a page, a ```python block is run, page by page and in order. What it prints, the warnings it
+gives and the error it ends with stand in the ```text block right below it. Without such a block it
+must be silent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import re
+import subprocess
+import sys
+import warnings
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import poolwise
+from poolwise import METHODS, errors, theory
+from poolwise.errors import TransferError, TransferWarning
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)
+FRONT = [p for p in (ROOT / name for name in ("README.md", "CONTRIBUTING.md")) if p.exists()]
+RUN = [p for p in PAGES if "```python\n" in p.read_text(encoding="utf-8")]
+HOLDERS = (poolwise, poolwise.methods, errors, theory)  # where a bare name may come from
+
+FENCE = re.compile(r"^(?P<fence>`{3,})(?P<kind>[^\n`]*)\n(?P<body>.*?)^(?P=fence)$", re.M | re.S)
+CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.M)
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def text_of(page):
+    return page.read_text(encoding="utf-8")
+
+
+def prose_of(page):
+    """Return a page without its code blocks."""
+    return FENCE.sub("", text_of(page))
+
+
+class Block(NamedTuple):
+    line: int
+    code: str
+    shown: str
+
+
+def blocks_of(page):
+    """Return the python blocks of a page, each with the text block right below it."""
+    text, found = text_of(page), list(FENCE.finditer(text_of(page)))
+    for k, match in enumerate(found):
+        if match["kind"].strip() != "python":
+            continue
+        below = found[k + 1] if k + 1 < len(found) else None
+        shown = ""
+        if below is not None and below["kind"].strip() == "text":
+            shown = "" if text[match.end() : below.start()].strip() else below["body"]
+        yield Block(text.count("\n", 0, match.start("body")) + 1, match["body"], shown)
+
+
+def output_of(block, page, names):
+    """Run a block; return what it prints, then its warnings, then the error it ends with."""
+    out, told = io.StringIO(), []
+    code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
+    with warnings.catch_warnings(record=True) as seen, contextlib.redirect_stdout(out):
+        warnings.simplefilter("error")
+        warnings.simplefilter("always", TransferWarning)
+        try:
+            exec(code, names)
+        except TransferError as error:
+            told.append(f"{type(error).__name__}: {error}")
+    told = [f"{w.category.__name__}: {w.message}" for w in seen] + told
+    return out.getvalue() + "\n".join(told)
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_the_code_of_a_page_runs_and_its_output_is_the_one_shown(page):
+    names = {"__name__": "__main__"}
+    for block in blocks_of(page):
+        output = output_of(block, page, names)
+        assert output.split() == block.shown.split(), f"{name_of(page)}:{block.line}\n{output}"
+
+
+def test_only_pages_that_are_run_have_python_blocks():
+    assert [name_of(p) for p in PAGES if p not in RUN and any(blocks_of(p))] == []
+
+
+@pytest.mark.parametrize("page", PAGES + FRONT, ids=name_of)
+def test_every_file_that_a_page_names_exists(page):
+    assert [p for p in paths_in(prose_of(page)) if not exists(p, page)] == []
+
+
+@pytest.mark.parametrize("page", PAGES + FRONT, ids=name_of)
+def test_every_symbol_that_a_page_names_exists(page):
+    assert [s for s in symbols_in(text_of(page)) if not resolves(s)] == []
+
+
+@pytest.mark.parametrize("page", PAGES + FRONT, ids=name_of)
+def test_every_link_inside_the_documentation_leads_somewhere(page):
+    broken = []
+    for link in LINK.findall(prose_of(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        there = (page.parent / file).resolve() if file else page
+        if not there.exists() or (anchor and anchor not in anchors_of(there)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = {DOCS / "index.md"}
+    for page in PAGES:
+        for match in FENCE.finditer(text_of(page)):
+            if match["kind"].strip() == "{toctree}":
+                entries = [e for e in match["body"].split("\n") if e and not e.startswith(":")]
+                listed |= {page.parent / f"{entry}.md" for entry in entries}
+    assert sorted(map(name_of, set(PAGES) ^ listed)) == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_a_section(method):
+    headings = [title for _, title in HEADING.findall(prose_of(DOCS / "methods.md"))]
+    assert f"`{method}`" in headings
+
+
+def test_every_error_and_warning_is_explained():
+    kinds = {
+        name
+        for name, kind in vars(errors).items()
+        if inspect.isclass(kind)
+        and issubclass(kind, TransferError | TransferWarning)
+        and kind.__module__ == errors.__name__
+    }
+    headings = HEADING.findall(prose_of(DOCS / "guides" / "when_it_complains.md"))
+    assert kinds == {title.strip("`") for level, title in headings if level == "###"}
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("index.md", [f"poolwise.{n}" for n in poolwise.__all__]),
+        ("methods.md", [f"poolwise.methods.{kind.__name__}" for kind in METHODS.values()]),
+        (
+            "theory.md",
+            [
+                f"poolwise.theory.{name}"
+                for name, thing in vars(theory).items()
+                if getattr(thing, "__module__", None) == theory.__name__ and name[0] != "_"
+            ],
+        ),
+    ],
+    ids=["poolwise", "poolwise.methods", "poolwise.theory"],
+)
+def test_every_public_name_is_in_the_reference(page, names):
+    text = text_of(DOCS / "api" / page)
+    assert [n for n in names if not re.search(rf"\b{re.escape(n)}\b", text)] == []
+
+
+@pytest.mark.slow
+def test_the_pages_build_without_a_warning(tmp_path):
+    sphinx = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    built = subprocess.run(
+        [*sphinx, str(DOCS), str(tmp_path / "html")], capture_output=True, text=True, check=False
+    )
+    assert built.returncode == 0, built.stderr
+
+
+def paths_in(text):
+    """Yield what is written as code and looks like a file or a folder of this repository."""
+    for code in CODE.findall(text):
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*(\.(py|md|toml|lock|typed)|/)", code):
+            yield code
+
+
+def exists(path, page):
+    """Say whether a path is there, from the root, the package or the page, or is made by a verb."""
+    ignored = [p.strip("/") for p in text_of(ROOT / ".gitignore").splitlines() if p.strip("/")]
+    parts = Path(path).parts
+    if any(fnmatch("/".join(parts[:k]), i) for k in range(1, len(parts) + 1) for i in ignored):
+        return True
+    roots = (ROOT, ROOT / "src" / "poolwise", page.parent)
+    return any((root / path).exists() for root in roots)
+
+
+def symbols_in(text):
+    """Yield dotted names that begin with poolwise, or with one of its classes."""
+    yield from re.findall(r"(?<![\w./-])poolwise(?:\.\w+)+", text)
+    for code in CODE.findall(FENCE.sub("", text)):
+        if re.fullmatch(r"[A-Z]\w+\.\w+", code) and any(
+            hasattr(holder, code.partition(".")[0]) for holder in HOLDERS
+        ):
+            yield code
+
+
+def resolves(symbol):
+    first, *rest = symbol.split(".")
+    if first != "poolwise":
+        found = next(getattr(h, first) for h in HOLDERS if hasattr(h, first))
+        return hasattr(found, rest[0]) or rest[0] in getattr(found, "__dataclass_fields__", {})
+    found = poolwise
+    for k, name in enumerate(rest, start=1):
+        if not hasattr(found, name):
+            try:
+                importlib.import_module(".".join([first, *rest[:k]]))
+            except ImportError:
+                return False
+        found = getattr(found, name)
+    return True
+
+
+def anchors_of(page):
+    """Return the anchors of a page's headings, as GitHub and MyST write them."""
+    titles = [title for _, title in HEADING.findall(prose_of(page))]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
