@@ -36,7 +36,7 @@ docs: $(READY) ## Build the documentation
 bench: $(READY) ## Measure seconds and bytes
 	@$(RUN) benchmarks
 
-reproduce: $(READY) ## Compute the published tables and figures again
+reproduce: $(READY) ## Compute the gain figures of the paper again
 	@$(RUN) poolwise.experiments
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade moves all of them.

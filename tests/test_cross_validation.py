@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, RepeatedKFold, cross_val_score
 
 from poolwise import METHODS, Comparison, Moments, PooledRegressor, Sources, compare
-from poolwise.errors import BadOption, OtherUnits, TransferError, UnknownMethod
+from poolwise.errors import BadOption, OtherUnits, TooFewToCompare, UnknownMethod
 from poolwise.methods.data_pooling import DataPooling
 
 
@@ -156,7 +156,7 @@ def test_weights_count_in_fitting_and_scoring(data):
 def test_too_few_rows_and_unknown_methods_are_refused(data):
     X, y, X_old, y_old = data
     with (
-        pytest.raises(TransferError, match="at least three"),
+        pytest.raises(TooFewToCompare, match="at least 3"),
         pytest.warns(match="2 rows for 4 coefficients"),
     ):
         compare(X[:2], y[:2], sources=(X_old, y_old))

@@ -28,8 +28,12 @@ from poolwise.errors import TransferError, TransferWarning
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)
-FRONT = [p for p in (ROOT / name for name in ("README.md", "CONTRIBUTING.md")) if p.exists()]
-RUN = [p for p in PAGES if "```python\n" in p.read_text(encoding="utf-8")]
+FRONT = [
+    p
+    for p in (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+    if p.exists()
+]
+RUN = [p for p in PAGES + FRONT if "```python\n" in p.read_text(encoding="utf-8")]
 HOLDERS = (poolwise, poolwise.methods, errors, theory)  # where a bare name may come from
 
 FENCE = re.compile(r"^(?P<fence>`{3,})(?P<kind>[^\n`]*)\n(?P<body>.*?)^(?P=fence)$", re.M | re.S)
@@ -167,6 +171,14 @@ def test_every_error_and_warning_is_explained():
 def test_every_public_name_is_in_the_reference(page, names):
     text = text_of(DOCS / "api" / page)
     assert [n for n in names if not re.search(rf"\b{re.escape(n)}\b", text)] == []
+
+
+def test_every_module_has_its_line_for_contributors():
+    package = ROOT / "src" / "poolwise"
+    there = {p.name for p in package.glob("*.py") if p.name != "__init__.py"}
+    there |= {f"{p.parent.name}/" for p in package.glob("*/__init__.py")}
+    lines = re.findall(r"^\| `([\w.]+/?)` \|", text_of(ROOT / "CONTRIBUTING.md"), re.M)
+    assert sorted(there - set(lines)) == []
 
 
 @pytest.mark.slow

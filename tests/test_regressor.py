@@ -21,6 +21,7 @@ from poolwise.errors import (
     NoiseNotEstimable,
     NotFinite,
     NotNumeric,
+    OtherColumns,
     OtherUnits,
     RankDeficient,
     TransferWarning,
@@ -152,6 +153,38 @@ def test_a_column_that_all_tables_had_may_not_be_missing(frames):
         PooledRegressor().fit(X, y).predict(X.assign(größe=np.nan))
 
 
+def test_other_columns_in_another_order_are_named(frames):
+    X, y, X_old, y_old = frames
+    model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
+    with pytest.raises(OtherColumns, match=r"in this order.*\['smokes', 'region', 'age'\]"):
+        model.predict(X[["smokes", "region", "age"]])
+    with pytest.raises(OtherColumns, match=r"\['pulse'\], which were not there"):
+        model.predict(X[["age", "region", "smokes"]].assign(pulse=1.0))
+
+
+def test_the_reference_level_is_one_that_a_complete_row_has(frames):
+    X, y, *_ = frames
+    stacked = X.assign(größe=X["größe"].where(X["region"] != "north"))
+    model = PooledRegressor().fit(stacked, y)  # all rows of north lack a column
+    assert list(model.coef_names_)[1:3] == ["region=north", "region=west"]
+    assert model.coef_cov_ is not None
+
+
+def test_a_level_that_a_source_never_has_is_no_filled_column(frames):
+    X, y, X_old, y_old = frames
+    north = X_old["region"] == "north"
+    model = PooledRegressor().fit(X, y, sources=(X_old[north], y_old[north]))
+    assert model.cautions_ == ()
+
+
+def test_a_warning_turned_into_an_error_leaves_no_fit_behind(frames):
+    X, y, X_old, y_old = frames
+    model = PooledRegressor()
+    with pytest.raises(DroppedColumns):  # warnings are errors in these tests
+        model.fit(X, y, sources=(X_old.assign(pulse=1.0), y_old))
+    assert not hasattr(model, "fit_")
+
+
 def test_infinity_is_refused_everywhere(frames):
     X, y, X_old, y_old = frames
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
@@ -159,7 +192,7 @@ def test_infinity_is_refused_everywhere(frames):
         model.predict(X.assign(größe=np.inf))
     with pytest.raises(NotFinite, match=r"'größe': 60"):
         PooledRegressor().fit(X.assign(größe=np.inf), y)
-    with pytest.raises(NotFinite, match=r"source 'source'.*'age': 300"):
+    with pytest.raises(NotFinite, match=r"Source 'source'.*'age': 300"):
         PooledRegressor().fit(X, y, sources=(X_old.assign(age=-np.inf), y_old))
 
 

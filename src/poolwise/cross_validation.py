@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from poolwise.comparison import Comparison
 from poolwise.double_double import Array
-from poolwise.errors import BadOption, NeedsRows, TooFewRows, TransferError, UnknownMethod
+from poolwise.errors import BadOption, NeedsRows, TooFewRows, TooFewToCompare, UnknownMethod
 from poolwise.intake import Intake, gather
 from poolwise.methods import METHODS, method_of
 from poolwise.problem import Method
@@ -237,10 +237,7 @@ def _folds(
     if cv is None or isinstance(cv, int):
         wanted = 5 if cv is None else cv
         if len(data.y) < 3:
-            raise TransferError(
-                f"The target has {len(data.y)} complete rows: cross-validation needs at least "
-                "three. Collect more rows before comparing methods."
-            )
+            raise TooFewToCompare(len(data.y), 3)
         cv = RepeatedKFold(
             n_splits=min(wanted, len(data.y)), n_repeats=10, random_state=random_state
         )

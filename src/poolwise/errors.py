@@ -91,9 +91,8 @@ class NotFinite(TransferError):
     def __init__(self, counts: Mapping[str, int], rows: int, where: str = "Input") -> None:
         self.counts, self.rows = counts, rows
         super().__init__(
-            f"{where} contains NaN or infinity: {named_counts(counts)} of {rows:,} rows. "
-            "Drop or impute these rows first. (In fit, a NaN in X says that the row lacks this "
-            "column; infinity never means anything, nor does NaN in the response or in weights.)"
+            f"{capital(where)} contains NaN or infinity: {named_counts(counts)} of {rows:,} rows. "
+            "Drop or impute these rows first."
         )
 
 
@@ -109,6 +108,18 @@ class MissingHere(TransferError):
         super().__init__(
             f"X contains NaN in columns that all data had at fit: {named_counts(counts)} of "
             f"{rows:,} rows. {may} Impute the others or drop these rows."
+        )
+
+
+class OtherColumns(TransferError):
+    """Columns at prediction that are not those of fit, in their order."""
+
+    def __init__(self, there: Sequence[str], wanted: Sequence[str]) -> None:
+        unknown = [n for n in there if n not in wanted]
+        what = f"It has {listed(unknown)}, which were not there at fit" if unknown else ""
+        super().__init__(
+            f"X must have the columns {listed(wanted)}, in this order. "
+            + (f"{what}." if what else f"It has them in the order {listed(there)}.")
         )
 
 
@@ -146,9 +157,9 @@ class UnknownTable(TransferError, TypeError):
 
     def __init__(self, kind: type, where: str) -> None:
         super().__init__(
-            f"{where} is a {kind.__module__}.{kind.__qualname__}, which poolwise cannot read. "
-            "Give a NumPy array, a pandas or polars DataFrame, an Arrow table, or any object with "
-            "__arrow_c_stream__."
+            f"{capital(where)} is a {kind.__module__}.{kind.__qualname__}, which poolwise cannot "
+            "read. Give a NumPy array, a pandas or polars DataFrame, an Arrow table, or any object "
+            "with __arrow_c_stream__."
         )
 
 
@@ -159,6 +170,16 @@ class BadSource(TransferError, TypeError):
         super().__init__(
             f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table "
             "that holds the response as a column, or Moments."
+        )
+
+
+class NotMoments(TransferError, TypeError):
+    """Rows where only moments are taken."""
+
+    def __init__(self, name: str, got: Any) -> None:
+        super().__init__(
+            f"Source {name!r} is a {type(got).__name__}, and fit_moments takes moments alone. "
+            "Make them with Moments.of_rows(names, rows), or use fit, which takes rows."
         )
 
 
@@ -185,6 +206,36 @@ class EmptyTarget(TransferError):
         super().__init__(
             f"{why}. The target is the new, complete data: at least one row must have every "
             "feature and the response (0 sample(s) do, a minimum of 1 is required)."
+        )
+
+
+class NotTwoDimensional(TransferError):
+    """An array that is not rows and columns."""
+
+    def __init__(self, where: str, shape: tuple[int, ...]) -> None:
+        super().__init__(
+            f"{capital(where)} is an array of shape {shape}. Give two dimensions: rows and columns "
+            "(X.reshape(-1, 1) makes a single column of a vector)."
+        )
+
+
+class LengthsDiffer(TransferError):
+    """Features and response of one table with different numbers of rows."""
+
+    def __init__(self, where: str, features: int, response: int) -> None:
+        super().__init__(
+            f"{capital(where)} has {features:,} rows of features and {response:,} of the response. "
+            "Give as many of one as of the other."
+        )
+
+
+class TooFewToCompare(TransferError):
+    """A target too small for cross-validation."""
+
+    def __init__(self, rows: int, needed: int) -> None:
+        super().__init__(
+            f"The target has {rows} complete rows, and cross-validation needs at least {needed}. "
+            "Collect more rows before comparing methods."
         )
 
 
@@ -267,6 +318,8 @@ class UnknownMethod(TransferError):
     def __init__(self, name: object, there: Sequence[str]) -> None:
         near = get_close_matches(str(name), there, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
+        if isinstance(name, type):
+            hint = f" {name.__name__} is a class: write {name.__name__}()."
         super().__init__(f"No method named {name!r}. There are {listed(there)}.{hint}")
 
 
@@ -298,8 +351,8 @@ class OtherUnits(TransferWarning):
         self, source: str, column: str, theirs: tuple[float, float], ours: tuple[float, float]
     ) -> None:
         super().__init__(
-            f"Column {column!r} of source {source!r} has mean {theirs[0]:.4g} and standard "
-            f"deviation {theirs[1]:.4g}; in the target they are {ours[0]:.4g} and {ours[1]:.4g}. "
+            f"Column {column!r} of source {source!r} has mean {theirs[0]:.3g} and standard "
+            f"deviation {theirs[1]:.3g}; in the target they are {ours[0]:.3g} and {ours[1]:.3g}. "
             "Other units, or scaled on one side only? (A Pipeline transforms X and not sources: "
             "there, stack the rows with NaN instead.)"
         )
@@ -364,6 +417,11 @@ class SourceLeftOut(TransferWarning):
             f"{method} left out {listed(sources)}: {why}. data_pooling takes sources of any "
             "features."
         )
+
+
+def capital(text: str) -> str:
+    """Start a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def listed(names: Sequence[object], most: int = 12) -> str:

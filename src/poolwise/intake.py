@@ -10,13 +10,13 @@ import numpy as np
 
 from poolwise.double_double import Array
 from poolwise.errors import (
-    BadSource,
     DifferentResponse,
     DroppedColumns,
     EmptyTarget,
     MissingColumns,
     NoSharedColumn,
     NotFinite,
+    NotMoments,
     NotNumeric,
     ResponseInFeatures,
     TooManyColumns,
@@ -96,12 +96,19 @@ def gather(
         for name, source in given.items()
         if isinstance(source, Given)
     }
-    columns = unify(target, tables, target.names, intercept=intercept, unseen=unseen_level)
+    whole = np.flatnonzero(~target.missing(target.names).any(axis=1))
+    if not len(whole):
+        raise EmptyTarget(target.rows, incomplete=target.rows > 0)
+    columns = unify(
+        target if len(whole) == target.rows else target.take(whole),
+        {"X": target, **tables},
+        target.names,
+        intercept=intercept,
+        unseen=unseen_level,
+    )
     split = TableRows(
         target, columns, response, numbers(y, response), _weights(weights), "the target"
     ).by_pattern()
-    if () not in split:
-        raise EmptyTarget(target.rows, incomplete=target.rows > 0)
     complete = split.pop(())
 
     rows: dict[str, TableRows] = {}
@@ -144,7 +151,7 @@ def gather_moments(
     cautions: list[TransferWarning] = []
     for name, source in Sources(sources):
         if not isinstance(source, Moments):
-            raise BadSource(name, source.X)
+            raise NotMoments(name, source.X)
         kept[name] = _part_of(name, source, target.names, response)
         if extra := [n for n in source.names if n not in target.names]:
             cautions.append(DroppedColumns(name, extra))
@@ -166,6 +173,8 @@ def numbers(y: Any, name: str) -> Array:
     if values.ndim != 1 or values.dtype.kind not in "fiubO":
         what = f"is the response and has the type {values.dtype}, shape {values.shape}"
         raise NotNumeric(name, what, advice)
+    if values.dtype.kind == "O" and any(isinstance(v, str) for v in values):
+        raise NotNumeric(name, "is the response and holds text", advice)
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -211,6 +211,9 @@ class Moments:
     def about_zero(self) -> Scatter:
         """Return the second moments about zero instead of about the mean."""
         return self.scatter.plus_outer(self.mean + self.mean_tail, self.weight)
+
+    def __reduce__(self) -> tuple[type[Moments], tuple[Any, ...]]:
+        return Moments, tuple(getattr(self, f.name) for f in fields(self))  # read-only there too
 
     def __repr__(self) -> str:
         return f"Moments({self.rows:,} rows, weight {self.weight:g}, columns {list(self.names)})"

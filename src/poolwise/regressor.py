@@ -13,7 +13,14 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from poolwise.double_double import Array
-from poolwise.errors import BadOption, MissingHere, NotFinite, NotNumeric, TransferWarning
+from poolwise.errors import (
+    BadOption,
+    MissingHere,
+    NotFinite,
+    NotNumeric,
+    OtherColumns,
+    TransferWarning,
+)
 from poolwise.fit import LinearFit, regress
 from poolwise.intake import gather, gather_moments
 from poolwise.methods import METHODS, method_of
@@ -68,7 +75,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         The moments it was made from.
     n_features_in_ : int
         Number of columns of ``X``.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape ``(n_features_in_,)``
         Names of the columns of ``X``, where they are all strings.
 
     Examples
@@ -135,8 +142,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
                 intercept=self.fit_intercept,
                 unseen_level=self.unseen_level,
             )
-            told = self._solve(intake.problem, intake.columns, intake.cautions)
-        _warn(told)
+            _warn(self._solve(intake.problem, intake.columns, intake.cautions))
         return self
 
     def fit_moments(self, target: Moments, sources: Any = None) -> PooledRegressor:
@@ -162,8 +168,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             self.feature_names_in_ = np.array(problem.features, dtype=object)
             self.n_features_in_ = len(problem.features)
             columns = tuple(Column(n) for n in problem.features)
-            told = self._solve(problem, columns, cautions)
-        _warn(told)
+            _warn(self._solve(problem, columns, cautions))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -275,9 +280,11 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             table = open_table(X, "X")
             lacking = {c.name for c in self.columns_}.difference(table.names)
             columns = [c for c in self.columns_ if c.name not in lacking]
-            in_order = table.names == tuple(c.name for c in columns)
-            if not (lacking and in_order and lacking <= set(self._may_lack())):
+            names = [c.name for c in columns]
+            if not (lacking and lacking <= set(self._may_lack())):
                 self._checked(X, reset=False)
+            elif table.names != tuple(names):
+                raise OtherColumns(table.names, names)
             return table, columns
         if texts := [c.name for c in self.columns_ if c.levels is not None]:
             raise NotNumeric(texts[0], "held text at fit", "Give a data frame, not an array.")

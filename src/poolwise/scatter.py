@@ -6,7 +6,7 @@ solves equations asks for `rounded()`. A store with more digits changes this fil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,9 @@ class Scatter:
         """Hold a symmetric matrix of doubles."""
         values.setflags(write=False)
         return cls(values)
+
+    def __reduce__(self) -> tuple[Callable[[Array], Scatter], tuple[Array]]:
+        return Scatter.of, (self._values,)  # read-only there too
 
     def __add__(self, other: Scatter) -> Scatter:
         return Scatter.of(self._values + other._values)

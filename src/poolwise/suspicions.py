@@ -34,7 +34,7 @@ def _of_column(
     if target.is_constant(column) or source.rows < ENOUGH_ROWS:
         return
     if source.is_constant(column):
-        if not is_response:
+        if not is_response and not _is_indicator(target, column):
             yield FilledColumn(name, column, source.mean_of(column))
         return
     if target.rows < ENOUGH_ROWS or _is_indicator(target, column):

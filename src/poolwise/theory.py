@@ -103,8 +103,8 @@ def variance_gain(
 ) -> Array:
     r"""Variance of target-only least squares less that of the pooled estimator, any weights.
 
-    It is the matrix :math:`H` between the two rows in eq. 11 of [1]_; parameters as in
-    :func:`pooled_variance`.
+    It is the matrix :math:`H` between :math:`x` and its transpose in eq. 11 of [1]_; parameters as
+    in :func:`pooled_variance`.
     """
     alone = pooled_variance([target], features, centre, intercept=intercept)
     return alone - pooled_variance([target, *sources], features, centre, intercept=intercept)

@@ -54,7 +54,7 @@ class Offset(BaseEstimator):
             centre=centre if intercept else np.zeros(len(centre)),
             level=problem.target.mean_of(y) if intercept else 0.0,
             noise=update.noise,
-            source_noise={"all sources": old.noise},
+            source_noise=dict.fromkeys(sources, old.noise),
             dropped={**old.dropped, **update.dropped},
             cautions=old.cautions + update.cautions + left_out("offset", problem, sources),
         )

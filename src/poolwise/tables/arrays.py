@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.double_double import Array
-from poolwise.errors import NotNumeric, TransferError
+from poolwise.errors import NotNumeric, NotTwoDimensional
 from poolwise.tables.columns import Column
 
 
@@ -59,10 +59,7 @@ def open_table(table: NDArray[np.generic], where: str) -> ArrayTable:
     """Open an array of two dimensions whose values are numbers."""
     values = np.asarray(table)
     if values.ndim != 2:
-        raise TransferError(
-            f"{where} is an array of shape {values.shape}. Give two dimensions: rows and columns "
-            "(X.reshape(-1, 1) makes a single column of a vector)."
-        )
+        raise NotTwoDimensional(where, values.shape)
     if values.dtype.kind == "O":
         values = _numbers(values, where)
     if values.dtype.kind not in "fiub":
@@ -78,7 +75,7 @@ def _numbers(values: NDArray[np.generic], where: str) -> Array:
     columns = []
     for j, column in enumerate(values.T):
         try:
-            columns.append(column.astype(np.float64))
+            columns.append(_doubles(column))
         except (TypeError, ValueError) as error:
             raise NotNumeric(
                 f"x{j}",
@@ -86,3 +83,9 @@ def _numbers(values: NDArray[np.generic], where: str) -> Array:
                 "Give a DataFrame for text and categories.",
             ) from error
     return np.column_stack(columns) if columns else np.empty(values.shape)
+
+
+def _doubles(column: NDArray[np.generic]) -> Array:
+    if any(isinstance(v, np.datetime64 | np.timedelta64) for v in column):  # NumPy counts days
+        raise TypeError("a date or a duration")
+    return column.astype(np.float64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from poolwise.double_double import Array
-from poolwise.errors import NotFinite, TransferError
+from poolwise.errors import LengthsDiffer, NotFinite
 from poolwise.moments import Moments, checked_weights
 from poolwise.tables import Table
 from poolwise.tables.columns import Column, encoded
@@ -45,10 +45,7 @@ class TableRows:
 
     def __post_init__(self) -> None:
         if len(self.y) != self.table.rows:
-            raise TransferError(
-                f"{self.where} has {self.table.rows:,} rows of features and {len(self.y):,} of "
-                "the response. Give as many of one as of the other."
-            )
+            raise LengthsDiffer(self.where, self.table.rows, len(self.y))
         if bad := int(np.count_nonzero(~np.isfinite(self.y))):
             raise NotFinite({self.response: bad}, len(self.y), f"The response of {self.where}")
         if self.weights is not None:

@@ -1,0 +1,127 @@
+"""Every error and warning: documented, in the family, and able to cross processes."""
+
+import inspect
+import pickle
+
+import pytest
+
+from poolwise import errors
+from poolwise.errors import TransferError, TransferWarning, listed, named_counts
+
+# One of each, as its callers make it.
+EXAMPLES = [
+    errors.ColumnMismatch(["a"], ["b"]),
+    errors.ShapeMismatch(2, [(3, 1)]),
+    errors.MissingColumns(["incom"], ["income"]),
+    errors.DuplicateColumns(["a", "a"]),
+    errors.BadWeights("Weights have shape (99,) for 100 rows."),
+    errors.NotFinite({"age": 41}, 10_000),
+    errors.MissingHere({"age": 41}, 10_000, ["bmi"]),
+    errors.TooLarge(["a"]),
+    errors.NotNumeric("day", "of X holds Date", "Drop it."),
+    errors.UnseenLevel("region", ["west"], ["north", "south"]),
+    errors.UnknownTable(dict, "X"),
+    errors.BadSource("old", 5),
+    errors.NotMoments("old", []),
+    errors.SlicedSources("list", 20),
+    errors.NotTwoDimensional("X", (3,)),
+    errors.LengthsDiffer("source 'old'", 3, 4),
+    errors.OtherColumns(["b", "a"], ["a", "b"]),
+    errors.TooFewToCompare(2, 3),
+    errors.EmptyTarget(0),
+    errors.NoFeatures("y"),
+    errors.NoSharedColumn("old", ["z"], ["a"]),
+    errors.TooManyColumns("old", 4, 3),
+    errors.DifferentResponse("old", "price", "cost"),
+    errors.ResponseInFeatures("y"),
+    errors.NeedsRows("kernel_transfer", ["old"]),
+    errors.TooFewRows("offset", 3, 5, "target_only"),
+    errors.UnknownMethod("data_poling", ["data_pooling", "offset"]),
+    errors.BadOption("ddof", 3, "'unbiased' or 'mle'"),
+    errors.DroppedColumns("old", ["z"]),
+    errors.OtherUnits("old", "temperature", (59.0, 14.4), (15.0, 8.0)),
+    errors.FilledColumn("old", "rain", 0.0),
+    errors.ConstantResponse("the target", 2.5),
+    errors.RankDeficient(["a", "b"], "the target"),
+    errors.FewRows(3, 4),
+    errors.NoiseNotEstimable("the target", "3 rows for 4 coefficients", "This stands in."),
+    errors.SourceLeftOut("offset", ["old"], "it lacks a column"),
+]
+
+
+def classes():
+    return [
+        kind
+        for _, kind in inspect.getmembers(errors, inspect.isclass)
+        if kind.__module__ == errors.__name__ and not kind.__name__.startswith("_")
+    ]
+
+
+@pytest.mark.parametrize("kind", classes())
+def test_every_class_is_documented_and_in_the_family(kind):
+    assert kind.__doc__
+    assert kind.__doc__.strip().endswith(".")
+    assert issubclass(kind, TransferError) != issubclass(kind, TransferWarning)
+
+
+def test_errors_are_value_errors_and_warnings_are_user_warnings():
+    assert issubclass(TransferError, ValueError)
+    assert issubclass(TransferWarning, UserWarning)
+
+
+def test_every_class_has_an_example_here():
+    missing = set(classes()) - {type(e) for e in EXAMPLES} - {TransferError, TransferWarning}
+    assert not missing, f"Add {sorted(k.__name__ for k in missing)} to EXAMPLES in {__file__}."
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: type(e).__name__)
+def test_a_message_survives_pickling(example):
+    again = pickle.loads(pickle.dumps(example))
+    assert type(again) is type(example)
+    assert str(again) == str(example)
+    assert vars(again) == vars(example)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: type(e).__name__)
+def test_a_message_is_made_of_whole_sentences(example):
+    message = str(example)
+    assert message[-1] in ".)?"
+    assert "  " not in message
+    assert "{" not in message or isinstance(example, errors.NotFinite | errors.MissingHere)
+    assert "invalid input" not in message.lower()
+
+
+@pytest.mark.parametrize(
+    ("example", "parts"),
+    [
+        (errors.NotFinite({"age": 41}, 10_000), ["{'age': 41} of 10,000 rows", "Drop or impute"]),
+        (errors.MissingHere({"age": 41}, 10, ["bmi"]), ["{'age': 41} of 10 rows", "['bmi']"]),
+        (errors.MissingHere({"age": 41}, 10, []), ["none may be missing"]),
+        (errors.UnknownMethod("data_poling", ["data_pooling"]), ["Did you mean 'data_pooling'?"]),
+        (errors.UnknownMethod(5, ["data_pooling"]), ["No method named 5", "['data_pooling']"]),
+        (errors.EmptyTarget(7, incomplete=True), ["None of the 7 rows of X has all columns"]),
+        (errors.UnknownTable(dict, "source 'old'"), ["Source 'old' is a builtins.dict"]),
+        (errors.SlicedSources("list", 20), ["length 20", "poolwise.Sources(...)"]),
+        (errors.UnseenLevel("g", ["w"], ["n", "s"]), ["'g'", "['w']", "['n', 's']", "'n'"]),
+        (errors.TooManyColumns("old", 4, 3), ["'old'", "4 columns", "at most 3 columns"]),
+        (errors.DifferentResponse("old", "price", "cost"), ["'old'", "'price'", "'cost'"]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_message_says_names_numbers_and_what_to_do(example, parts):
+    for part in parts:
+        assert part in str(example)
+
+
+def test_a_type_that_cannot_be_read_is_a_type_error_too():
+    assert isinstance(errors.UnknownTable(dict, "X"), TypeError)
+    assert isinstance(errors.BadSource("old", 5), TypeError)
+
+
+def test_long_lists_are_shortened():
+    names = [f"c{j}" for j in range(15)]
+    assert listed(names).endswith("'c11'] and 3 more")
+    assert listed(names[:12]).endswith("'c11']")
+    counts = dict.fromkeys(names, 1)
+    assert named_counts(counts).endswith("'c11': 1} and 3 more columns")
+    assert named_counts({"a": 2}) == "{'a': 2}"
