@@ -1,0 +1,1 @@
+"""Seconds and bytes, as ratios measured in one run: ``make bench``."""

@@ -1,0 +1,44 @@
+"""Answers: what was measured, how much it varied, and what it should be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Target:
+    """A range that a median should lie in, and how to say it."""
+
+    words: str
+    low: float = 0.0
+    high: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One line of the table: a value for each repeat, and the target if there is one."""
+
+    question: str
+    what: str
+    values: tuple[float, ...]
+    target: Target | None = None
+    unit: str = ""
+    detail: str = ""
+
+    @property
+    def value(self) -> float:
+        """Median of the repeats."""
+        return median(self.values)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the median lies in the target's range; None without a target."""
+        if self.target is None:
+            return None
+        return self.target.low <= self.value <= self.target.high
+
+
+def ratios(above: list[float], below: list[float]) -> tuple[float, ...]:
+    """Return the ratio of the two times of each round."""
+    return tuple(a / b for a, b in zip(above, below, strict=True))
