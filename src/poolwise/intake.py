@@ -99,9 +99,10 @@ def gather(
     whole = np.flatnonzero(~target.missing(target.names).any(axis=1))
     if not len(whole):
         raise EmptyTarget(target.rows, incomplete=target.rows > 0)
+    all_of_x = "X" + "".join(tables)  # longer than the name of any source
     columns = unify(
         target if len(whole) == target.rows else target.take(whole),
-        {"X": target, **tables},
+        {all_of_x: target, **tables},
         target.names,
         intercept=intercept,
         unseen=unseen_level,

@@ -11,6 +11,7 @@ from poolwise.double_double import Array
 from poolwise.scatter import Scatter
 
 EPS = float(np.finfo(np.float64).eps)
+RANK_TOLERANCE = 4 * EPS  # times the number of features and the largest eigenvalue
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,27 +53,30 @@ def solve(
     below it, the solution of least norm in units of standard deviations, which does not depend on
     the units of the features.
     """
-    S = scatter.rounded()
-    A = S[np.ix_(features, features)] + ridge * np.eye(len(features))
-    B, C = S[np.ix_(features, responses)], S[np.ix_(responses, responses)]
-    varies = np.flatnonzero(A.diagonal() > 0.0)
-    scale = 2.0 ** -np.floor(np.log2(np.sqrt(A.diagonal()[varies])))
-    scaled = A[np.ix_(varies, varies)] * np.outer(scale, scale)
-    inverse_scaled, rank, dependent = _inverse(scaled)
-    right = B[varies] * scale[:, None]
-    beta = inverse_scaled @ right
-    beta += inverse_scaled @ (right - scaled @ beta)  # one step of refinement
-
-    coef = np.zeros(B.shape)
-    coef[varies] = beta * scale[:, None]
-    inverse = np.zeros(A.shape)
-    inverse[np.ix_(varies, varies)] = inverse_scaled * np.outer(scale, scale)
+    A = scatter.between(features, features)
+    B, C = scatter.between(features, responses), scatter.between(responses, responses)
+    size = A.diagonal() + ridge
+    varies = np.flatnonzero(size > 0.0)
+    scale = np.zeros(len(size))
+    scale[varies] = 2.0 ** -np.floor(np.log2(np.sqrt(size[varies])))
+    scaled = A * scale[:, None] * scale
+    scaled[np.diag_indices_from(scaled)] += ridge * scale**2
+    if len(varies) == len(size):
+        inverse, rank, dependent = _inverse(scaled)
+    else:
+        part = varies[:, None], varies
+        inverse = np.zeros(A.shape)
+        inverse[part], rank, dependent = _inverse(scaled[part])
+    right = B * scale[:, None]
+    beta = inverse @ right
+    beta += inverse @ (right - scaled @ beta)  # one step of refinement
+    coef = beta * scale[:, None]
     return Solution(
         coef=coef,
-        residual=_residual(A - ridge * np.eye(len(features)), B, C, coef),
-        inverse=inverse,
+        residual=_residual(A, B, C, coef),
+        inverse=inverse * scale[:, None] * scale,
         rank=rank,
-        constant=tuple(int(j) for j in np.flatnonzero(A.diagonal() <= 0.0)),
+        constant=tuple(int(j) for j in np.flatnonzero(size <= 0.0)),
         dependent=tuple(int(varies[j]) for j in dependent),
     )
 
@@ -80,17 +84,29 @@ def solve(
 def _inverse(A: Array) -> tuple[Array, int, tuple[int, ...]]:
     if not A.size:
         return A, 0, ()
-    unit = 1.0 / np.sqrt(A.diagonal())  # exactly standard deviations: the norm knows no units
-    values, vectors = np.linalg.eigh(A * np.outer(unit, unit))
-    kept = values > 4 * len(A) * EPS * values[-1]
-    rank = int(np.count_nonzero(kept))
-    if rank < len(A):
-        null = vectors[:, ~kept]
-        related = np.flatnonzero((null**2).sum(axis=1) > 1e-10)
-        U = unit[:, None] * vectors[:, kept]
-        return (U / values[kept]) @ U.T, rank, tuple(int(j) for j in related)
-    half = np.linalg.solve(np.linalg.cholesky(A), np.eye(len(A)))
-    return half.T @ half, rank, ()
+    p, unit = len(A), 1.0 / np.sqrt(A.diagonal())  # exactly standard deviations: no units
+    correlation = A * unit[:, None] * unit
+    inverse = _cholesky_inverse(correlation)
+    # No eigenvalue is below 1/trace(inverse) or above p: most problems need no eigenvalues.
+    if inverse is None or RANK_TOLERANCE * p**2 * np.trace(inverse) > 1.0:
+        values, vectors = np.linalg.eigh(correlation)
+        kept = values > RANK_TOLERANCE * p * values[-1]
+        if inverse is None or not kept.all():
+            null = vectors[:, ~kept]
+            related = np.flatnonzero((null**2).sum(axis=1) > 1e-10)
+            U = unit[:, None] * vectors[:, kept]
+            return (U / values[kept]) @ U.T, int(kept.sum()), tuple(int(j) for j in related)
+    return inverse * unit[:, None] * unit, p, ()
+
+
+def _cholesky_inverse(A: Array) -> Array | None:
+    """Return the inverse, or None where rounding has made a matrix indefinite."""
+    try:
+        half = np.linalg.inv(np.linalg.cholesky(A))
+    except np.linalg.LinAlgError:
+        return None
+    inverse: Array = half.T @ half
+    return inverse
 
 
 def _residual(A: Array, B: Array, C: Array, coef: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -177,17 +178,32 @@ class Moments:
 
     def fill(self, values: Mapping[str, float]) -> Moments:
         """Moments with further columns, each constant."""
-        matrix = np.eye(len(self.names) + len(values), len(self.names))
-        shift = np.concatenate((np.zeros(len(self.names)), np.array(list(values.values()), float)))
-        return self.affine((*self.names, *values), matrix, shift)
+        if self.weight == 0.0:
+            return replace(Moments.empty((*self.names, *values)), rows=self.rows)
+        constant = np.array(list(values.values()), dtype=np.float64)
+        return Moments(
+            (*self.names, *values),
+            self.rows,
+            self.weight,
+            np.concatenate((self.mean, constant)),
+            np.concatenate((self.mean_tail, np.zeros(len(values)))),
+            self.scatter.padded(len(values)),
+            np.concatenate((self.low, constant)),
+            np.concatenate((self.high, constant)),
+        )
 
     def index(self, names: Iterable[str]) -> list[int]:
         """Return the positions of columns."""
         wanted = list(names)
-        place = {n: j for j, n in enumerate(self.names)}
-        if missing := [n for n in wanted if n not in place]:
-            raise MissingColumns(missing, self.names)
-        return [place[n] for n in wanted]
+        try:
+            return [self._place[n] for n in wanted]
+        except KeyError:
+            missing = [n for n in wanted if n not in self._place]
+            raise MissingColumns(missing, self.names) from None
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {n: j for j, n in enumerate(self.names)}
 
     def mean_of(self, name: str) -> float:
         """Return the mean of one column."""
@@ -195,9 +211,11 @@ class Moments:
 
     def deviation_of(self, name: str) -> float:
         """Return the standard deviation of one column (divisor: the weight)."""
-        if self.weight == 0.0:
-            return 0.0
-        return float(np.sqrt(self.scatter.diagonal()[self.index([name])[0]] / self.weight))
+        return float(self.deviations()[self.index([name])[0]])
+
+    def deviations(self) -> Array:
+        """Return the standard deviation of each column (divisor: the weight)."""
+        return np.sqrt(self.scatter.diagonal() / (self.weight or 1.0))
 
     def is_constant(self, name: str) -> bool:
         """Say whether a column has the same value in every row."""
@@ -206,7 +224,7 @@ class Moments:
 
     def scatter_between(self, rows: Iterable[str], columns: Iterable[str]) -> Array:
         """Return centred second moments of some columns with others, as doubles."""
-        return self.scatter.rounded()[np.ix_(self.index(rows), self.index(columns))]
+        return self.scatter.between(self.index(rows), self.index(columns))
 
     def about_zero(self) -> Scatter:
         """Return the second moments about zero instead of about the mean."""

@@ -47,7 +47,10 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
       weigh as much as the target's.
     """
     y, intercept = problem.response, problem.intercept
-    target = regress(problem.target, y, intercept=intercept, ddof=ddof).noise
+    if ddof == "unbiased":
+        target = problem.target_fit.noise
+    else:
+        target = regress(problem.target, y, intercept=intercept, ddof=ddof).noise
     own = {
         name: regress(source, y, problem.shared(source), intercept=intercept, ddof=ddof).noise
         for name, source in problem.sources.items()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 from poolwise.double_double import Array
 from poolwise.errors import EmptyTarget, MissingColumns, NoFeatures, NoSharedColumn
-from poolwise.fit import LinearFit
+from poolwise.fit import LinearFit, regress
 from poolwise.moments import Moments
 
 
@@ -70,6 +71,11 @@ class Problem:
     def features(self) -> tuple[str, ...]:
         """Names of the target's features."""
         return tuple(n for n in self.target.names if n != self.response)
+
+    @cached_property
+    def target_fit(self) -> LinearFit:
+        """Least squares on the target alone, which most methods need for its noise."""
+        return regress(self.target, self.response, intercept=self.intercept)
 
     @property
     def pool_name(self) -> str:

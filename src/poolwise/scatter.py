@@ -51,11 +51,19 @@ class Scatter:
 
     def picked(self, columns: Sequence[int]) -> Scatter:
         """Return the scatter of some columns, in the order given."""
-        return Scatter.of(self._values[np.ix_(columns, columns)])
+        return Scatter.of(self.between(columns, columns))
+
+    def padded(self, columns: int) -> Scatter:
+        """Return the scatter with further columns, each constant."""
+        return Scatter.of(np.pad(self._values, (0, columns)))
 
     def diagonal(self) -> Array:
         """Return the scatter of each column by itself."""
         return self._values.diagonal()
+
+    def between(self, rows: Sequence[int], columns: Sequence[int]) -> Array:
+        """Return some rows and columns of the matrix, as doubles."""
+        return self._values[np.asarray(rows, dtype=np.intp)[:, None], columns]
 
     def rounded(self) -> Array:
         """Return the matrix as doubles, read-only."""

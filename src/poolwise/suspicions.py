@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from poolwise.errors import ConstantResponse, FewRows, FilledColumn, OtherUnits, TransferWarning
 from poolwise.moments import Moments
 from poolwise.problem import Problem
@@ -24,29 +26,26 @@ def suspicions(problem: Problem) -> Iterator[TransferWarning]:
     for name, source in problem.sources.items():
         if source.rows > 1 and source.is_constant(y):
             yield ConstantResponse(f"source {name!r}", source.mean_of(y))
-        for column in (*problem.shared(source), y):
-            yield from _of_column(name, column, source, target, is_response=column == y)
+        if source.rows >= ENOUGH_ROWS:
+            yield from _of_columns(name, source, problem)
 
 
-def _of_column(
-    name: str, column: str, source: Moments, target: Moments, *, is_response: bool
-) -> Iterator[TransferWarning]:
-    if target.is_constant(column) or source.rows < ENOUGH_ROWS:
+def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[TransferWarning]:
+    """Compare all columns at once, since this runs in every fit."""
+    columns = (*problem.shared(source), problem.response)
+    theirs, ours = source.select(columns), problem.target.select(columns)
+    varies = ours.low < ours.high
+    is_indicator = (ours.low == 0.0) & (ours.high == 1.0)
+    is_flat = theirs.low >= theirs.high
+    filled = varies & is_flat & ~is_indicator
+    filled[-1] = False  # a constant response has its own warning
+    for j in np.flatnonzero(filled):
+        yield FilledColumn(name, columns[j], float(theirs.mean[j]))
+    if problem.target.rows < ENOUGH_ROWS:
         return
-    if source.is_constant(column):
-        if not is_response and not _is_indicator(target, column):
-            yield FilledColumn(name, column, source.mean_of(column))
-        return
-    if target.rows < ENOUGH_ROWS or _is_indicator(target, column):
-        return
-    theirs = (source.mean_of(column), source.deviation_of(column))
-    ours = (target.mean_of(column), target.deviation_of(column))
-    ratio = theirs[1] / ours[1]
-    step = abs(theirs[0] - ours[0]) / ((theirs[1] + ours[1]) / 2)
-    if not 1 / SCALE_RATIO < ratio < SCALE_RATIO or step > LOCATION_STEP:
-        yield OtherUnits(name, column, theirs, ours)
-
-
-def _is_indicator(moments: Moments, column: str) -> bool:
-    j = moments.index([column])[0]
-    return bool(moments.low[j] == 0.0 and moments.high[j] == 1.0)
+    s_theirs, s_ours = theirs.deviations(), ours.deviations()
+    scale_differs = (s_theirs > SCALE_RATIO * s_ours) | (s_ours > SCALE_RATIO * s_theirs)
+    moved = np.abs(theirs.mean - ours.mean) > LOCATION_STEP * (s_theirs + s_ours) / 2
+    for j in np.flatnonzero(varies & ~is_flat & ~is_indicator & (scale_differs | moved)):
+        at = (float(theirs.mean[j]), float(s_theirs[j])), (float(ours.mean[j]), float(s_ours[j]))
+        yield OtherUnits(name, columns[j], *at)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poolwise.double_double import Array
-from poolwise.fit import LinearFit, regress
+from poolwise.fit import LinearFit
 from poolwise.least_squares import solve
 from poolwise.moments import Moments
 from poolwise.problem import Problem
@@ -136,9 +136,10 @@ def optimal_variance_gain(
     C = np.zeros((d + 1, d + 1)) + sum(s.design(features, centre) / s.noise for s in sources)
     if not intercept:
         C[0, :] = C[:, 0] = 0.0
-    scale = np.sqrt(np.where(C.diagonal() > 0.0, C.diagonal(), 1.0))
+    size = np.sqrt(C.diagonal())  # zero for features that no source has: so are R's columns then
+    scale = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(C / np.outer(scale, scale))
-    R = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * scale
+    R = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * size
     L = np.linalg.cholesky(np.eye(d + 1) + R @ A_inverse @ R.T)
     half: Array = np.linalg.solve(L, R @ A_inverse)
     gain: Array = half.T @ half
@@ -165,7 +166,7 @@ def transfer_gain_of(problem: Problem, fit: LinearFit) -> float | None:
     It is a statement of the model, with estimated noise put in for the true one. None where the
     fit has no covariance, or the target alone does not determine its coefficients.
     """
-    alone = regress(problem.target, problem.response, intercept=problem.intercept)
+    alone = problem.target_fit
     if fit.covariance is None or alone.covariance is None or alone.cautions:
         return None
     ratio = fit.noise / alone.noise if fit.noise and alone.noise else 1.0  # of their divisors

@@ -53,9 +53,8 @@ class FeatureTransfer(BaseEstimator):
             pool += self._filled(problem, source)
         y, intercept = problem.response, problem.intercept
         fit = regress(pool, y, intercept=intercept, where=problem.pool_name)
-        own = regress(problem.target, y, intercept=intercept)
-        weights = dict.fromkeys(problem.sources, 1.0)
-        return replace(fit, noise=own.noise, covariance=None, weights=weights, pool=pool)
+        noise, weights = problem.target_fit.noise, dict.fromkeys(problem.sources, 1.0)
+        return replace(fit, noise=noise, covariance=None, weights=weights, pool=pool)
 
     def _filled(self, problem: Problem, source: Moments) -> Moments:
         shared, unseen = problem.shared(source), problem.unseen(source)

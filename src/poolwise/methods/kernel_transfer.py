@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 from sklearn.base import BaseEstimator
-from sklearn.metrics.pairwise import rbf_kernel
 
 from poolwise.double_double import Array
 from poolwise.errors import NeedsRows
@@ -16,7 +15,7 @@ from poolwise.fit import LinearFit, regress
 from poolwise.moments import Block, Moments
 from poolwise.problem import Problem, Rows
 
-CHUNK_BYTES = 4_000_000  # of kernel values held at a time
+CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache
 
 
 @dataclass(eq=False, repr=False)
@@ -71,9 +70,8 @@ class KernelTransfer(BaseEstimator):
                 pool += source.select(problem.target.names)
         y, intercept = problem.response, problem.intercept
         fit = regress(pool, y, intercept=intercept, where=problem.pool_name)
-        own = regress(problem.target, y, intercept=intercept)
-        weights = dict.fromkeys(problem.sources, 1.0)
-        return replace(fit, noise=own.noise, covariance=None, weights=weights, pool=pool)
+        noise, weights = problem.target_fit.noise, dict.fromkeys(problem.sources, 1.0)
+        return replace(fit, noise=noise, covariance=None, weights=weights, pool=pool)
 
     def _filled(self, problem: Problem, source: Moments, rows: Rows) -> Moments:
         assert problem.target_rows is not None
@@ -87,10 +85,11 @@ class KernelTransfer(BaseEstimator):
         T, new = T[w > 0, : len(shared)] - centre, T[w > 0, len(shared) :]
         w = w[w > 0]
 
-        K = rbf_kernel(T, T, gamma=gamma)
+        kernel = _Kernel(T, gamma)
+        K = kernel(T)
         k_mean = np.zeros(len(T))
         for z, v in _chunks(rows, shared, len(T)):
-            k_mean += v @ rbf_kernel(z - centre, T, gamma=gamma)
+            k_mean += v @ kernel(z - centre)
         k_mean /= source.weight
 
         new_mean = problem.target.mean[problem.target.index(unseen)]
@@ -101,11 +100,29 @@ class KernelTransfer(BaseEstimator):
 
         def filled() -> Iterator[Block]:
             for z, v in _chunks(rows, (*shared, problem.response), len(T)):
-                kernel = rbf_kernel(z[:, :-1] - centre, T, gamma=gamma)
-                yield (z, kernel @ q), v
+                yield (z, kernel(z[:, :-1] - centre) @ q), v
 
         moments = Moments.of_blocks((*shared, problem.response, *unseen), filled())
         return moments.select(problem.target.names)
+
+
+class _Kernel:
+    r"""The radial kernel of any rows with fixed rows :math:`t`, as one matrix product.
+
+    :math:`-\gamma \lVert z - t \rVert^2` is the product of :math:`(z, \lVert z \rVert^2, 1)` with
+    :math:`(2\gamma t, -\gamma, -\gamma\lVert t \rVert^2)`.
+    """
+
+    def __init__(self, T: Array, gamma: float) -> None:
+        squares = (T**2).sum(axis=1, keepdims=True)
+        ones = np.ones_like(squares)
+        self.columns = np.hstack((2.0 * T, -ones, -squares)).T * gamma
+
+    def __call__(self, z: Array) -> Array:
+        squares = (z**2).sum(axis=1, keepdims=True)
+        exponent: Array = np.hstack((z, squares, np.ones_like(squares))) @ self.columns
+        np.minimum(exponent, 0.0, out=exponent)  # rounding may lift a zero distance above it
+        return np.exp(exponent, out=exponent)
 
 
 def _chunks(rows: Rows, names: Sequence[str], width: int) -> Iterator[tuple[Array, Array]]:

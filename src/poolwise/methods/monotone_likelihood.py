@@ -44,7 +44,7 @@ class MonotoneLikelihood(BaseEstimator):
         problem, cautions = _monotone(problem)
         y, intercept = problem.response, problem.intercept
         d, chain = len(problem.features), _nested(problem)
-        alone = regress(problem.target, y, intercept=intercept)
+        alone = problem.target_fit
         if not problem.sources:
             return replace(alone, cautions=alone.cautions + cautions)
         if len(chain) > 1 and problem.target.weight < d + 2:

@@ -32,7 +32,7 @@ class Offset(BaseEstimator):
         """Return the two fits joined."""
         y, intercept = problem.response, problem.intercept
         if not problem.sources:
-            return regress(problem.target, y, intercept=intercept)
+            return problem.target_fit
         kept, sources = problem.history()
         stacked = Moments.empty((*kept, y))
         for source in sources.values():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
-from poolwise.fit import LinearFit, regress
+from poolwise.fit import LinearFit
 from poolwise.problem import Problem
 
 
@@ -33,4 +33,4 @@ class TargetOnly(BaseEstimator):  # BaseEstimator for get_params, clone and the 
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of the target."""
-        return regress(problem.target, problem.response, intercept=problem.intercept)
+        return problem.target_fit

@@ -1,0 +1,110 @@
+"""The oracle: moments and least squares in exact rational arithmetic, written the slow way.
+
+Every double is a rational number, so these are the values that the very numbers given have; they
+have no rounding of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+Matrix = list[list[Fraction]]
+
+
+@dataclass(frozen=True)
+class ExactMoments:
+    """Weight, mean and scatter of rows."""
+
+    weight: Fraction
+    mean: list[Fraction]
+    scatter: Matrix
+
+
+def exact_moments(
+    rows: Sequence[Sequence[float]], weights: Sequence[float] | None = None
+) -> ExactMoments:
+    z = [[fraction(v) for v in row] for row in rows]
+    w = [Fraction(1)] * len(z) if weights is None else [fraction(v) for v in weights]
+    weight = sum(w, Fraction(0))
+    columns = range(len(z[0]))
+    mean = [sum(wi * row[j] for wi, row in zip(w, z, strict=True)) / weight for j in columns]
+    steps = [[v - m for v, m in zip(row, mean, strict=True)] for row in z]
+    scatter = [[Fraction(0)] * len(columns) for _ in columns]
+    for j in columns:
+        for k in range(j + 1):
+            total = sum(wi * row[j] * row[k] for wi, row in zip(w, steps, strict=True))
+            scatter[j][k] = scatter[k][j] = Fraction(total)
+    return ExactMoments(weight, mean, scatter)
+
+
+@dataclass(frozen=True)
+class ExactFit:
+    """Coefficients, intercept and residual sum of squares."""
+
+    coef: list[Fraction]
+    intercept: Fraction
+    residual: Fraction
+
+    def at(self, x: Sequence[float]) -> Fraction:
+        return self.intercept + sum(b * fraction(v) for b, v in zip(self.coef, x, strict=True))
+
+
+def exact_least_squares(
+    X: Sequence[Sequence[float]],
+    y: Sequence[float],
+    weights: Sequence[float] | None = None,
+    *,
+    intercept: bool = True,
+    ridge: float = 0.0,
+) -> ExactFit | None:
+    """Return the minimiser of the weighted sum of squares, or None if it is not unique.
+
+    The ridge is added to the diagonal of the centred normal equations (of the raw ones in a model
+    without intercept), so the intercept is never shrunk.
+    """
+    rows = [[fraction(v) for v in (*x, t)] for x, t in zip(X, y, strict=True)]
+    w = [Fraction(1)] * len(rows) if weights is None else [fraction(v) for v in weights]
+    if intercept:
+        moments = exact_moments(rows, w)
+        mean, S = moments.mean, moments.scatter
+    else:
+        columns = range(len(rows[0]))
+        mean = [Fraction(0) for _ in columns]
+        S = [
+            [sum(wi * r[j] * r[k] for wi, r in zip(w, rows, strict=True)) for k in columns]
+            for j in columns
+        ]
+    d = len(S) - 1
+    left = [[S[j][k] + (fraction(ridge) if j == k else 0) for k in range(d)] for j in range(d)]
+    coef = exact_solve(left, [S[j][d] for j in range(d)])
+    if coef is None:
+        return None
+    level = mean[d] - sum(b * m for b, m in zip(coef, mean[:d], strict=True))
+    fit = ExactFit(coef, Fraction(level), Fraction(0))
+    residual = sum(wi * (r[d] - fit.at(r[:d])) ** 2 for wi, r in zip(w, rows, strict=True))
+    return ExactFit(fit.coef, fit.intercept, Fraction(residual))
+
+
+def exact_solve(left: Matrix, right: Sequence[Fraction]) -> list[Fraction] | None:
+    """Solve by Gaussian elimination; None if the matrix is singular."""
+    rows = [[*row, value] for row, value in zip(left, right, strict=True)]
+    size = len(rows)
+    for j in range(size):
+        pivot = next((i for i in range(j, size) if rows[i][j] != 0), None)
+        if pivot is None:
+            return None
+        rows[j], rows[pivot] = rows[pivot], rows[j]
+        for i in range(size):
+            if i != j and rows[i][j] != 0:
+                factor = rows[i][j] / rows[j][j]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[j], strict=True)]
+    return [rows[j][size] / rows[j][j] for j in range(size)]
+
+
+def fraction(value: float | Fraction) -> Fraction:
+    """Return the very number that a double is."""
+    return value if isinstance(value, Fraction) else Fraction(np.float64(value).item())

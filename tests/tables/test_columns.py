@@ -1,0 +1,103 @@
+"""Columns: the same encoding for the target and every source."""
+
+import pandas as pd
+import pytest
+
+from poolwise.errors import NotNumeric
+from poolwise.tables import open_table
+from poolwise.tables.columns import Column, encoded, unify
+
+
+def unified(target, sources=None, *, intercept=True, unseen="raise"):
+    opened = open_table(pd.DataFrame(target), "X")
+    others = {
+        name: open_table(pd.DataFrame(source), f"source {name!r}")
+        for name, source in (sources or {}).items()
+    }
+    return unify(opened, others, opened.names, intercept=intercept, unseen=unseen)
+
+
+def test_numbers_keep_their_name():
+    (column,) = unified({"age": [1, 2]})
+    assert column == Column("age")
+    assert (column.outputs, column.indicated) == (("age",), ())
+
+
+def test_levels_come_from_all_tables():
+    (column,) = unified(
+        {"region": ["north", "south"]}, {"a": {"region": ["west"]}, "b": {"region": ["east"]}}
+    )
+    assert column.levels == ("north", "east", "south", "west")
+    assert column.outputs == ("region=east", "region=south", "region=west")
+
+
+def test_the_reference_level_is_the_first_that_the_target_has():
+    (column,) = unified({"g": ["c", "b", "c"]}, {"old": {"g": ["a", "b"]}})
+    assert column.levels == ("b", "a", "c")
+    assert column.outputs == ("g=a", "g=c")
+
+
+def test_levels_do_not_depend_on_the_order_of_rows_or_sources():
+    sources = {"a": {"g": ["w", "v"]}, "b": {"g": ["u", "x"]}}
+    backwards = dict(reversed(sources.items()))
+    assert unified({"g": ["n", "m"]}, sources) == unified({"g": ["m", "n"]}, backwards)
+
+
+def test_without_an_intercept_the_first_column_of_levels_keeps_all():
+    first, number, second = unified(
+        {"g": ["a", "b"], "x": [1.0, 2.0], "h": ["u", "v"]}, intercept=False
+    )
+    assert (first.full, first.outputs) == (True, ("g=a", "g=b"))
+    assert number.outputs == ("x",)
+    assert (second.full, second.outputs) == (False, ("h=v",))
+
+
+def test_encoded_names_run_over_all_columns():
+    columns = unified({"g": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]})
+    assert encoded(columns) == ("g=b", "g=c", "x")
+
+
+def test_what_an_unseen_level_does_is_kept():
+    (column,) = unified({"g": ["a", "b"]}, unseen="ignore")
+    assert column.unseen == "ignore"
+
+
+def test_one_level_needs_no_indicator():
+    (column,) = unified({"g": ["a", "a"]})
+    assert (column.levels, column.outputs) == (("a",), ())
+
+
+def test_a_column_that_only_a_source_has_is_left_out():
+    assert [c.name for c in unified({"a": [1]}, {"old": {"a": [1], "b": ["x"]}})] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "words"),
+    [
+        (["a", "b"], [1.0, 2.0], "text in the target and numbers in source 'old'"),
+        ([1.0, 2.0], ["a", "b"], "numbers in the target and text in source 'old'"),
+        ([True, False], ["yes", "no"], "numbers in the target and text in source 'old'"),
+    ],
+)
+def test_text_here_and_numbers_there_are_refused(ours, theirs, words):
+    with pytest.raises(NotNumeric) as caught:
+        unified({"g": ours}, {"old": {"g": theirs}})
+    assert f"Column 'g' holds {words}" in str(caught.value)
+    assert "Convert it on one side" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        pd.Series([float("nan")] * 3),
+        pd.Series([None] * 3, dtype=object),
+        pd.Series([None] * 3, dtype="string"),
+        pd.Series([None] * 3, dtype="Int64"),
+        pd.Series([], dtype=float),
+        pd.Series([], dtype=object),
+    ],
+    ids=["nan", "none", "string", "Int64", "no rows", "no rows of objects"],
+)
+@pytest.mark.parametrize("ours", [["a", "b"], [1.0, 2.0]], ids=["text", "numbers"])
+def test_a_column_without_a_value_has_no_type(ours, nothing):
+    assert unified({"g": ours}, {"old": {"g": nothing}}) == unified({"g": ours})
