@@ -19,6 +19,8 @@ EXAMPLES = [
     errors.MissingHere({"age": 41}, 10_000, ["bmi"]),
     errors.TooLarge(["a"]),
     errors.NotNumeric("day", "of X holds Date", "Drop it."),
+    errors.NotRealNumbers("<U3"),
+    errors.RowsWithoutFeatures("the target", 3),
     errors.UnseenLevel("region", ["west"], ["north", "south"]),
     errors.UnknownTable(dict, "X"),
     errors.BadSource("old", 5),

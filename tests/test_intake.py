@@ -22,6 +22,7 @@ from poolwise.errors import (
     NotMoments,
     NotNumeric,
     ResponseInFeatures,
+    RowsWithoutFeatures,
     SlicedSources,
     TooLarge,
     TooManyColumns,
@@ -261,7 +262,7 @@ class TestMissing:
 
     def test_rows_without_any_feature_are_refused(self, target, y):
         target.loc[3] = np.nan
-        with pytest.raises(NoSharedColumn, match=r"'rows without age, bmi, dose'"):
+        with pytest.raises(RowsWithoutFeatures, match=r"The target has 1 rows"):
             gather(target, y)
 
     def test_no_complete_row_is_refused_with_the_number_of_rows(self, target, y):

@@ -17,6 +17,7 @@ ORDER = [
     "errors",
     "double_double",
     "scatter",
+    "row_sums",
     "moments",
     "least_squares",
     "fit",
@@ -41,7 +42,7 @@ CORE = ORDER[: ORDER.index("problem") + 1]
 # Beyond the order: what a package may know at most.
 AT_MOST = {"tables": ORDER[: ORDER.index("fit") + 1]}
 # Who may know how second moments are stored; see the docstring of scatter.py.
-KNOW_SCATTER = {"moments", "least_squares", "theory", "methods.monotone_likelihood"}
+KNOW_SCATTER = {"moments", "least_squares"}
 NUMPY_ALONE = [*CORE, "tables", "tables.columns"]
 ENGINES = ["pandas", "polars", "pyarrow"]
 

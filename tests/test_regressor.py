@@ -24,6 +24,7 @@ from poolwise.errors import (
     OtherColumns,
     OtherUnits,
     RankDeficient,
+    RowsWithoutFeatures,
     TransferWarning,
     UnknownMethod,
     UnseenLevel,
@@ -342,3 +343,36 @@ def test_source_weights_count_as_repetitions(frames):
     weighted = PooledRegressor().fit(X, y, sources=(X_old, y_old, np.full(300, 2.0)))
     repeated = PooledRegressor().fit(X, y, sources=twice)
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-10)
+
+
+def test_what_a_masked_array_hides_is_missing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=80)
+    hidden = np.zeros(X.shape, dtype=bool)
+    hidden[:50, 1] = True
+    masked = PooledRegressor().fit(np.ma.array(X, mask=hidden), y)
+    stacked = PooledRegressor().fit(np.where(hidden, np.nan, X), y)
+    np.testing.assert_array_equal(masked.coef_, stacked.coef_)
+    in_source = PooledRegressor().fit(
+        X[50:], y[50:], sources=(np.ma.array(X[:50], mask=hidden[:50]), y[:50])
+    )
+    np.testing.assert_allclose(in_source.coef_, stacked.coef_, rtol=1e-12)
+
+
+def test_rows_without_any_feature_are_refused():
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [np.nan, np.nan]])
+    with pytest.raises(RowsWithoutFeatures, match="has 1 rows in which every feature is missing"):
+        PooledRegressor().fit(X, [1.0, 2.0, 3.0, 4.0])
+
+
+def test_a_row_of_weight_zero_may_hold_anything():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=20)
+    expected = PooledRegressor().fit(X[1:], y[1:]).coef_
+    y[0] = np.nan
+    weights = np.r_[0.0, np.ones(19)]
+    np.testing.assert_allclose(
+        PooledRegressor().fit(X, y, sample_weight=weights).coef_, expected, rtol=1e-12
+    )

@@ -194,9 +194,14 @@ class _Data:
         if weighted and not has_fit_parameter(estimator, "sample_weight"):
             raise BadOption("methods", type(estimator).__name__, "a regressor that takes weights")
         rows, responses = np.concatenate(X), np.concatenate(y)
-        with threadpool_limits(1 if rows.size < THREADS_PAY else None, user_api="openmp"):
+        threads = 1 if rows.size < THREADS_PAY else None
+        with threadpool_limits(threads, user_api="openmp"):
             fitted = clone(estimator).fit(rows, responses, **weighted)
-        predict: Predictor = fitted.predict
+
+        def predict(X: Array) -> Array:
+            with threadpool_limits(threads, user_api="openmp"):
+                return np.asarray(fitted.predict(X), dtype=np.float64)
+
         return predict
 
 

@@ -140,6 +140,26 @@ class NotNumeric(TransferError):
         super().__init__(f"Column {name!r} {what}. {advice}")
 
 
+class NotRealNumbers(TransferError, TypeError):
+    """An array of something else than real numbers, given to moments."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(
+            f"Moments are taken of real numbers, and the rows hold {kind}. Convert them, or use "
+            "PooledRegressor.fit, which turns text and categories into indicators."
+        )
+
+
+class RowsWithoutFeatures(TransferError):
+    """Rows in which every feature is missing."""
+
+    def __init__(self, where: str, rows: int) -> None:
+        super().__init__(
+            f"{capital(where)} has {rows:,} rows in which every feature is missing. They say "
+            "nothing about how the response depends on features: drop them."
+        )
+
+
 class UnseenLevel(TransferError):
     """A category at prediction that no table had at fit."""
 

@@ -22,8 +22,9 @@ from poolwise.errors import (
     TooManyColumns,
     TransferWarning,
 )
-from poolwise.moments import Moments, weights_as_numbers
+from poolwise.moments import Moments
 from poolwise.problem import Problem
+from poolwise.row_sums import weights_as_numbers
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column, encoded, unify

@@ -81,6 +81,11 @@ def solve(
     )
 
 
+def inverse_of(matrix: Array) -> Array:
+    """Return the inverse of a scatter, a generalised one where it is singular."""
+    return solve(Scatter.of(matrix.copy()), range(len(matrix)), ()).inverse
+
+
 def _inverse(A: Array) -> tuple[Array, int, tuple[int, ...]]:
     if not A.size:
         return A, 0, ()

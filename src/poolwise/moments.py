@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,15 +20,8 @@ from poolwise.errors import (
     ShapeMismatch,
     TooLarge,
 )
+from poolwise.row_sums import Block, RowSums, chunks
 from poolwise.scatter import Scatter
-
-Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
-"""Arrays that stand side by side, each with the same rows, and the weights of the rows."""
-
-CHUNK = 2048  # rows; a chunk of 30 columns is half a megabyte and stays in a core's cache
-FOLD = 64  # rows treated as one long row where columns do not matter
-FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
-LARGEST = 1e150  # of a number or a weight: the square is finite, and so are sums of squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,23 +97,29 @@ class Moments:
         """Return the moments of rows that come in blocks, each read once and then forgotten."""
         total, run, read = cls.empty(names), None, 0
         bad = np.zeros(len(names), dtype=np.intp)
-        for z, w in _chunks(len(names), blocks):
+        for z, w in chunks(len(names), blocks):
             read += len(z)
-            run = _Run(z, w) if run is None else run
+            run = RowSums(z, w) if run is None else run
             if bad.any() or not run.spans(z):
                 bad += np.count_nonzero(~np.isfinite(z[:, :-1]), axis=0)
                 continue
             if not run.add(z, w):
                 raise TooLarge([names[j] for j in run.overflown()])
             if run.is_far():
-                total, run = total + run.moments(names), None
+                total, run = total + cls._of_sums(names, run), None
         if bad.any():
             raise NotFinite({n: int(b) for n, b in zip(names, bad, strict=True) if b}, read)
         if run is None:
             return total
         if too_large := run.overflown():
             raise TooLarge([names[j] for j in too_large])
-        return total + run.moments(names)
+        return total + cls._of_sums(names, run)
+
+    @classmethod
+    def _of_sums(cls, names: Sequence[str], sums: RowSums) -> Moments:
+        weight, mean, tail, scatter = sums.parts()
+        low, high = sums.low[:-1].copy(), sums.high[:-1].copy()
+        return cls(tuple(names), sums.rows, weight, mean, tail, Scatter.of(scatter), low, high)
 
     def __add__(self, other: Moments) -> Moments:
         """Moments of the rows of both tables, stacked."""
@@ -148,6 +147,8 @@ class Moments:
 
     def affine(self, names: Sequence[str], matrix: Array, shift: Array) -> Moments:
         """Moments of the new columns ``matrix @ z + shift``."""
+        if matrix.shape != (len(names), len(self.names)) or shift.shape != (len(names),):
+            raise ShapeMismatch(len(names), [matrix.shape, shift.shape])
         if self.weight == 0.0:
             return replace(Moments.empty(names), rows=self.rows)
         mean, tail = np.array(shift, dtype=np.float64), np.zeros(len(names))
@@ -181,6 +182,8 @@ class Moments:
         if self.weight == 0.0:
             return replace(Moments.empty((*self.names, *values)), rows=self.rows)
         constant = np.array(list(values.values()), dtype=np.float64)
+        if bad := {n: self.rows for n, v in values.items() if not np.isfinite(v)}:
+            raise NotFinite(bad, self.rows, "The values to fill in")
         return Moments(
             (*self.names, *values),
             self.rows,
@@ -235,111 +238,3 @@ class Moments:
 
     def __repr__(self) -> str:
         return f"Moments({self.rows:,} rows, weight {self.weight:g}, columns {list(self.names)})"
-
-
-class _Run:
-    """Sums of rows about a fixed shift near their mean; the last column is all ones."""
-
-    def __init__(self, z: Array, w: Array | None) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            steps = z - z[0]  # exactly zero in a constant column
-            mean = steps.mean(axis=0) if w is None else w @ steps / w.sum()
-            self.shift = z[0] + mean
-        self.shift[-1] = 0.0
-        self.shifts = np.tile(self.shift, FOLD)
-        self.rows, self.gram = 0, np.zeros((z.shape[1], z.shape[1]))
-        self.low, self.high = np.full(z.shape[1], np.inf), np.full(z.shape[1], -np.inf)
-
-    def spans(self, z: Array) -> bool:
-        """Widen the range to hold a chunk; say whether it holds numbers that can be squared."""
-        for part in _folded(z):
-            low, high = part.min(axis=0), part.max(axis=0)
-            np.minimum(self.low, low.reshape(-1, z.shape[1]).min(axis=0), out=self.low)
-            np.maximum(self.high, high.reshape(-1, z.shape[1]).max(axis=0), out=self.high)
-        return bool((self.low >= -LARGEST).all() and (self.high <= LARGEST).all())
-
-    def add(self, z: Array, w: Array | None) -> bool:
-        """Add a chunk, which is overwritten; say whether all sums are still finite."""
-        self.rows += len(z)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for part in _folded(z):
-                part -= self.shifts[: part.shape[1]]
-            if w is not None:
-                z *= np.sqrt(w)[:, None]
-            self.gram += z.T @ z
-            return bool(np.isfinite(self.gram.diagonal()).all())
-
-    def overflown(self) -> list[int]:
-        """Return the columns whose squares overflow."""
-        large = np.maximum(-self.low, self.high) > LARGEST
-        return [int(j) for j in np.flatnonzero(large | ~np.isfinite(self.gram.diagonal()))]
-
-    def is_far(self) -> bool:
-        """Say whether the mean has moved so far from the shift that digits are being lost."""
-        offset = self.gram[-1, :-1] ** 2 / self.gram[-1, -1]
-        return bool((offset > FAR * (self.gram.diagonal()[:-1] - offset)).any())
-
-    def moments(self, names: Sequence[str]) -> Moments:
-        weight, sums = float(self.gram[-1, -1]), self.gram[-1, :-1]
-        scatter = self.gram[:-1, :-1] - np.outer(sums, sums) / weight
-        np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
-        mean, tail = two_sum(self.shift[:-1], sums / weight)
-        low, high = self.low[:-1].copy(), self.high[:-1].copy()
-        held = Scatter.of(scatter)
-        return Moments(tuple(names), self.rows, weight, mean, tail, held, low, high)
-
-
-def _folded(z: Array) -> list[Array]:
-    """Return the same memory with many rows in one, so that a loop over columns is a long one."""
-    rows, columns = z.shape
-    whole = rows - rows % FOLD
-    return [p for p in (z[:whole].reshape(-1, FOLD * columns), z[whole:]) if len(p)]
-
-
-def _chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array | None]]:
-    """Yield chunks of at most ``CHUNK`` rows, a column of ones last, all in one buffer."""
-    buffer = np.empty((CHUNK, columns + 1))
-    for parts, weights in blocks:
-        arrays = [np.asarray(part) for part in parts]
-        arrays = [a[:, None] if a.ndim == 1 else a for a in arrays]
-        fit = all(a.ndim == 2 and len(a) == len(arrays[0]) for a in arrays)
-        if not fit or sum(a.shape[1] for a in arrays) != columns:
-            raise ShapeMismatch(columns, [a.shape for a in arrays])
-        rows = len(arrays[0])
-        w = None if weights is None else checked_weights(weights, rows)
-        for start in range(0, rows, CHUNK):
-            size, at = min(CHUNK, rows - start), 0
-            z = buffer[:size]
-            for a in arrays:
-                z[:, at : at + a.shape[1]] = a[start : start + size]
-                at += a.shape[1]
-            z[:, -1] = 1.0
-            if w is None:
-                yield z, None
-                continue
-            part = w[start : start + size]
-            kept = np.flatnonzero(part)
-            if len(kept):
-                yield (z, part) if len(kept) == size else (z[kept], part[kept])
-
-
-def checked_weights(weights: ArrayLike, rows: int) -> Array:
-    """Return weights as doubles, one per row, finite and not negative."""
-    w = weights_as_numbers(weights)
-    if w.shape != (rows,):
-        raise BadWeights(f"Weights have shape {w.shape} for {rows:,} rows.")
-    if not np.isfinite(w).all():
-        raise BadWeights(f"{np.count_nonzero(~np.isfinite(w)):,} weights are NaN or infinite.")
-    if (w < 0).any():
-        raise BadWeights(f"{np.count_nonzero(w < 0):,} weights are negative, least {w.min():g}.")
-    if (w > LARGEST).any():
-        raise BadWeights(f"The largest weight, {w.max():g}, is above {LARGEST:g}.")
-    return w
-
-
-def weights_as_numbers(weights: ArrayLike) -> Array:
-    """Return weights as doubles."""
-    try:
-        return np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise BadWeights(f"Weights are not numbers ({error}).") from error

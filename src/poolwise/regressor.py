@@ -29,7 +29,7 @@ from poolwise.problem import Method, Problem
 from poolwise.summary import Summary, summarise
 from poolwise.suspicions import suspicions
 from poolwise.tables import Table, open_table
-from poolwise.tables.arrays import ArrayTable
+from poolwise.tables.arrays import ArrayTable, unmasked
 from poolwise.tables.columns import Column, encoded
 from poolwise.theory import transfer_gain_of
 
@@ -270,6 +270,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         if _is_frame(X):
             validate_data(self, X, y, reset=reset, skip_check_array=True)
             return X
+        X = unmasked(X) if np.ma.isMaskedArray(X) else X
         return validate_data(
             self, X, y, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0
         )

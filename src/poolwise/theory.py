@@ -19,10 +19,9 @@ from numpy.typing import ArrayLike
 
 from poolwise.double_double import Array
 from poolwise.fit import LinearFit
-from poolwise.least_squares import solve
+from poolwise.least_squares import inverse_of
 from poolwise.moments import Moments
 from poolwise.problem import Problem
-from poolwise.scatter import Scatter
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +223,7 @@ def mean_empirical_gain(
 
 def _inverse(M: Array, *, intercept: bool) -> Array:
     if intercept:
-        return solve(Scatter.of(M), range(len(M)), ()).inverse
+        return inverse_of(M)
     inverse = np.zeros_like(M)
-    inverse[1:, 1:] = solve(Scatter.of(M[1:, 1:].copy()), range(len(M) - 1), ()).inverse
+    inverse[1:, 1:] = inverse_of(M[1:, 1:])
     return inverse

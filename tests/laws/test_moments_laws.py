@@ -22,7 +22,7 @@ from poolwise.errors import (
     ShapeMismatch,
     TooLarge,
 )
-from poolwise.moments import CHUNK, FAR
+from poolwise.row_sums import CHUNK, FAR
 from tests.laws.exact import ExactMoments, exact_moments, fraction
 
 EPS = float(np.finfo(np.float64).eps)

@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator
 from poolwise.double_double import Array
 from poolwise.errors import NeedsRows
 from poolwise.fit import LinearFit, regress
-from poolwise.moments import Block, Moments
+from poolwise.moments import Moments
 from poolwise.problem import Problem, Rows
+from poolwise.row_sums import Block
 
 CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.double_double import Array
 from poolwise.errors import NoiseNotEstimable, SourceLeftOut, TooFewRows, TransferWarning
 from poolwise.fit import LinearFit, regress, solve_named
-from poolwise.least_squares import solve
+from poolwise.least_squares import inverse_of
 from poolwise.methods.source_columns_only import widened
 from poolwise.moments import Moments
 from poolwise.problem import Problem
-from poolwise.scatter import Scatter
 
 
 @dataclass(eq=False, repr=False)
@@ -125,7 +123,7 @@ def _joined(
             mean = pool.mean[pool.index([n for n in variables if n in pool.names])]
             at = [j for j, n in enumerate(variables) if n in pool.names]
             form[:, -1] = -form[:, at] @ (mean - centre[at])
-        precision = _inverse(solution.residual / pool.weight)
+        precision = inverse_of(solution.residual / pool.weight)
         row += form[:, variables.index(y)] @ precision @ form
         known = features
     at_y = len(variables) - 1
@@ -138,7 +136,3 @@ def _joined(
         dropped=dropped,
         cautions=() if determined else alone.cautions,  # the target is part of every pool
     )
-
-
-def _inverse(matrix: Array) -> Array:
-    return solve(Scatter.of(matrix.copy()), range(len(matrix)), ()).inverse

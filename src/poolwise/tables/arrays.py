@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ class ArrayTable:
 
 def open_table(table: NDArray[np.generic], where: str) -> ArrayTable:
     """Open an array of two dimensions whose values are numbers."""
-    values = np.asarray(table)
+    values = unmasked(table)
     if values.ndim != 2:
         raise NotTwoDimensional(where, values.shape)
     if values.dtype.kind == "O":
@@ -69,6 +70,13 @@ def open_table(table: NDArray[np.generic], where: str) -> ArrayTable:
             "An array must hold real numbers; give a DataFrame for text and categories.",
         )
     return ArrayTable(values, tuple(f"x{j}" for j in range(values.shape[1])))
+
+
+def unmasked(array: Any) -> NDArray[np.generic]:
+    """Return an array; what a masked array hides is missing."""
+    if not np.ma.isMaskedArray(array):
+        return np.asarray(array)
+    return np.ma.filled(array.astype(np.float64), np.nan)
 
 
 def _numbers(values: NDArray[np.generic], where: str) -> Array:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from poolwise.double_double import Array
-from poolwise.errors import LengthsDiffer, NotFinite
-from poolwise.moments import Moments, checked_weights
+from poolwise.errors import LengthsDiffer, NotFinite, RowsWithoutFeatures
+from poolwise.moments import Moments
+from poolwise.row_sums import checked_weights
 from poolwise.tables import Table
 from poolwise.tables.columns import Column, encoded
 
@@ -46,10 +47,10 @@ class TableRows:
     def __post_init__(self) -> None:
         if len(self.y) != self.table.rows:
             raise LengthsDiffer(self.where, self.table.rows, len(self.y))
-        if bad := int(np.count_nonzero(~np.isfinite(self.y))):
+        w = None if self.weights is None else checked_weights(self.weights, len(self.y))
+        counts = np.isfinite(self.y) if w is None else np.isfinite(self.y) | (w == 0.0)
+        if bad := int(np.count_nonzero(~counts)):
             raise NotFinite({self.response: bad}, len(self.y), f"The response of {self.where}")
-        if self.weights is not None:
-            checked_weights(self.weights, len(self.y))
 
     def moments(self) -> Moments:
         """Read all rows once."""
@@ -70,6 +71,8 @@ class TableRows:
             index = np.flatnonzero(which == k)
             has = tuple(c for c, gone in zip(self.columns, pattern, strict=True) if not gone)
             lacks = tuple(c.name for c, gone in zip(self.columns, pattern, strict=True) if gone)
+            if not has:
+                raise RowsWithoutFeatures(self.where, len(index))
             weights = None if self.weights is None else self.weights[index]
             split[lacks] = replace(
                 self, table=self.table.take(index), columns=has, y=self.y[index], weights=weights
