@@ -47,6 +47,7 @@ EXAMPLES = [
     errors.RankDeficient(["a", "b"], "the target"),
     errors.FewRows(3, 4),
     errors.NoiseNotEstimable("the target", "3 rows for 4 coefficients", "This stands in."),
+    errors.OptionIgnored("means", ["x33"], "unseen features", ["x2"]),
     errors.SourceLeftOut("offset", ["old"], "it lacks a column"),
 ]
 

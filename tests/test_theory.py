@@ -63,6 +63,7 @@ def designs(draw):
     return target, sources, NAMES[:d], rng.normal(size=d) * units, draw(st.booleans())
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(design=designs())
 def test_with_the_optimal_weights_the_gain_is_never_negative_at_any_point(design):
@@ -79,6 +80,7 @@ def test_with_the_optimal_weights_the_gain_is_never_negative_at_any_point(design
     assert np.linalg.eigvalsh(H / np.outer(root, root))[0] >= -1e-13
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(design=designs())
 def test_the_form_that_shows_the_sign_is_the_difference_of_variances(design):

@@ -429,6 +429,16 @@ class NoiseNotEstimable(TransferWarning):
         super().__init__(f"The noise of {where} cannot be estimated: {why}. {then}")
 
 
+class OptionIgnored(TransferWarning):
+    """An option that names something which is not there."""
+
+    def __init__(self, option: str, names: Sequence[str], what: str, there: Sequence[str]) -> None:
+        super().__init__(
+            f"{option} names {listed(names)}, and there are no such {what}: ignored. "
+            f"There are {listed(there)}."
+        )
+
+
 class SourceLeftOut(TransferWarning):
     """A source that a method cannot use beside the others."""
 

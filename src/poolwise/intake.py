@@ -100,17 +100,19 @@ def gather(
     whole = np.flatnonzero(~target.missing(target.names).any(axis=1))
     if not len(whole):
         raise EmptyTarget(target.rows, incomplete=target.rows > 0)
-    all_of_x = "X" + "".join(tables)  # longer than the name of any source
+    is_whole = len(whole) == target.rows
     columns = unify(
-        target if len(whole) == target.rows else target.take(whole),
-        {all_of_x: target, **tables},
+        target,
+        tables,
         target.names,
+        complete=target if is_whole else target.take(whole),
         intercept=intercept,
         unseen=unseen_level,
     )
-    split = TableRows(
+    all_rows = TableRows(
         target, columns, response, numbers(y, response), _weights(weights), "the target"
-    ).by_pattern()
+    )
+    split = {(): all_rows} if is_whole else all_rows.by_pattern()
     complete = split.pop(())
 
     rows: dict[str, TableRows] = {}

@@ -342,6 +342,8 @@ def _name(method: Method) -> str:
 
 
 def _is_frame(X: Any) -> bool:
+    if isinstance(X, np.ndarray):
+        return False
     return bool(nw.dependencies.is_into_dataframe(X)) or (
         hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")
     )

@@ -79,7 +79,7 @@ def _folded(z: Array) -> list[Array]:
 
 def chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array | None]]:
     """Yield chunks of at most ``CHUNK`` rows, a column of ones last, all in one buffer."""
-    buffer = np.empty((CHUNK, columns + 1))
+    buffer = np.empty((0, columns + 1))
     for parts, weights in blocks:
         arrays = [_numbers(part) for part in parts]
         arrays = [a[:, None] if a.ndim == 1 else a for a in arrays]
@@ -88,6 +88,8 @@ def chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array
             raise ShapeMismatch(columns, [a.shape for a in arrays])
         rows = len(arrays[0])
         w = None if weights is None else checked_weights(weights, rows)
+        if len(buffer) < min(rows, CHUNK):
+            buffer = np.empty((min(rows, CHUNK), columns + 1))
         for start in range(0, rows, CHUNK):
             size, at = min(CHUNK, rows - start), 0
             z = buffer[:size]

@@ -3,11 +3,11 @@ import pytest
 import statsmodels.api as sm
 from numpy.testing import assert_allclose
 
-from poolwise.errors import BadOption
+from poolwise.errors import BadOption, OptionIgnored
 from poolwise.methods import DataPooling, TargetOnly
 from tests.laws.problems import KINDS, least_squares, tables_of, with_one
 
-EXACT = 1e-10  # the tolerance; two stable solvers of a well-conditioned system reach it
+EXACT = 1e-10  # two stable solvers of a well-conditioned system reach it
 
 
 @pytest.fixture(params=KINDS)
@@ -178,3 +178,19 @@ def test_weights_that_mean_nothing_are_refused(weights):
 def test_an_unknown_ddof_is_refused():
     with pytest.raises(BadOption, match="'unbiased' or 'mle'"):
         DataPooling(ddof="n").solve(tables_of("one source", seed=7).problem())
+
+
+def test_options_that_name_nothing_are_pointed_out(tables):
+    problem = tables.problem()
+    fit = DataPooling(weights={"odl": 0.1}, means={"x33": 1.0}).solve(problem)
+    said = [str(c) for c in fit.cautions if isinstance(c, OptionIgnored)]
+    assert len(said) == 2
+    assert "weights names ['odl']" in said[0]
+    assert "means names ['x33']" in said[1]
+    assert_allclose(fit.coef, DataPooling().solve(problem).coef)
+
+
+@pytest.mark.parametrize("ridge", [-1.0, np.nan, np.inf])
+def test_a_ridge_that_is_no_penalty_is_refused(tables, ridge):
+    with pytest.raises(BadOption, match="ridge"):
+        DataPooling(ridge=ridge).solve(tables.problem())

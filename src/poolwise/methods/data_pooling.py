@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import BadOption
+from poolwise.double_double import Array
+from poolwise.errors import BadOption, OptionIgnored, TransferWarning
 from poolwise.fit import Ddof, LinearFit, regress
+from poolwise.moments import Moments
 from poolwise.noise import Noise, estimate_noise
 from poolwise.problem import Problem
 from poolwise.theory import Part, pooled_variance
@@ -68,6 +70,8 @@ class DataPooling(BaseEstimator):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of target and sources together."""
+        if not 0.0 <= self.ridge < float("inf"):
+            raise BadOption("ridge", self.ridge, "finite and not negative")
         noise = estimate_noise(problem, self.ddof)
         weights = self._weights(noise)
         filled = {n: problem.filled(s, self.means) for n, s in problem.sources.items()}
@@ -81,20 +85,42 @@ class DataPooling(BaseEstimator):
             ridge=self.ridge,
             where=problem.pool_name,
         )
-        covariance = None
-        known = {n: s for n in filled if (s := noise.sources[n]) is not None}
-        if noise.target is not None and len(known) == len(filled) and self.ridge == 0.0:
-            parts = [Part(problem.target, noise.target, 1.0)]
-            parts += [Part(s, known[n], weights[n]) for n, s in filled.items()]
-            covariance = pooled_variance(parts, fit.names, fit.centre, intercept=problem.intercept)
         return replace(
             fit,
-            covariance=covariance,
+            covariance=self._covariance(problem, fit, noise, filled, weights),
             noise=noise.target,
             source_noise=noise.sources,
             weights=weights,
-            cautions=fit.cautions + (noise.cautions if self.weights is None else ()),
+            cautions=fit.cautions + self._cautions(problem, noise),
         )
+
+    def _covariance(
+        self,
+        problem: Problem,
+        fit: LinearFit,
+        noise: Noise,
+        filled: Mapping[str, Moments],
+        weights: Mapping[str, float],
+    ) -> Array | None:
+        known = {n: s for n in filled if (s := noise.sources[n]) is not None}
+        if noise.target is None or len(known) < len(filled) or self.ridge != 0.0:
+            return None
+        if self.weights is None and not noise.cautions and fit.covariance is not None and fit.noise:
+            return noise.target / fit.noise * fit.covariance  # the weights are optimal: M inverse
+        parts = [Part(problem.target, noise.target, 1.0)]
+        parts += [Part(s, known[n], weights[n]) for n, s in filled.items()]
+        return pooled_variance(parts, fit.names, fit.centre, intercept=problem.intercept)
+
+    def _cautions(self, problem: Problem, noise: Noise) -> tuple[TransferWarning, ...]:
+        given = self.weights if isinstance(self.weights, Mapping) else {}
+        all_given = self.weights is not None and (not given or set(problem.sources) <= set(given))
+        cautions = () if all_given else noise.cautions
+        unseen = {n for s in problem.sources.values() for n in problem.unseen(s)}
+        if idle := sorted(set(given) - set(problem.sources)):
+            cautions += (OptionIgnored("weights", idle, "sources", list(problem.sources)),)
+        if idle := sorted(set(self.means or ()) - unseen):
+            cautions += (OptionIgnored("means", idle, "unseen features", sorted(unseen)),)
+        return cautions
 
     def _weights(self, noise: Noise) -> Mapping[str, float]:
         if self.weights is None:

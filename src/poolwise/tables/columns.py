@@ -53,31 +53,50 @@ def unify(
     sources: Mapping[str, Table],
     names: Sequence[str],
     *,
-    intercept: bool,
+    complete: Table | None = None,
+    intercept: bool = True,
     unseen: Literal["raise", "ignore"] = "raise",
 ) -> tuple[Column, ...]:
     """Return the columns of the target, with the levels that any table has.
 
-    The reference level is the first that the target has: an indicator for each other level is
-    then never redundant in the target. Without an intercept the first column of levels keeps all.
-    A column without any value counts as not there, whatever its type.
+    The reference level is the first that a complete row of the target has: an indicator for each
+    other level is then never redundant there. Without an intercept the first column of levels
+    keeps all. A column without any value counts as not there, whatever its type.
+
+    Parameters
+    ----------
+    target : Table
+        All rows of the target.
+    sources : mapping of str to Table
+        The sources.
+    names : sequence of str
+        Names of the target's columns.
+    complete : Table, optional
+        The complete rows of the target; all of them unless given.
+    intercept : bool, default=True
+        Whether the model has an intercept.
+    unseen : {"raise", "ignore"}, default="raise"
+        What a level that no table has does later.
     """
     columns: list[Column] = []
+    there = {source: frozenset(table.names) for source, table in sources.items()}
     for name in names:
-        ours = target.levels_of(name)
-        has = {s: t for s, t in sources.items() if name in t.names and not t.is_void(name)}
-        theirs = {s: t.levels_of(name) for s, t in has.items()}
-        for source, levels in theirs.items():
+        ours, seen = target.levels_of(name), set[str]()
+        for source, table in sources.items():
+            if name not in there[source] or table.is_void(name):
+                continue
+            levels = table.levels_of(name)
             if (levels is None) != (ours is None):
                 raise _different_kinds(name, source, text_in_target=ours is not None)
+            seen.update(levels or ())
         if ours is None:
             columns.append(Column(name))
             continue
-        seen = sorted(set(ours).union(*(levels or () for levels in theirs.values())))
-        first = ours[:1] or tuple(seen[:1])
-        rest = tuple(level for level in seen if level not in first)
+        levels = tuple(sorted(seen.union(ours)))
+        first = (complete or target).levels_of(name) or levels
+        rest = tuple(level for level in levels if level != first[0])
         full = not intercept and all(c.levels is None for c in columns)
-        columns.append(Column(name, (*first, *rest), full, unseen))
+        columns.append(Column(name, (*first[:1], *rest), full, unseen))
     return tuple(columns)
 
 
