@@ -110,8 +110,7 @@ def _cholesky_inverse(A: Array) -> Array | None:
         half = np.linalg.inv(np.linalg.cholesky(A))
     except np.linalg.LinAlgError:
         return None
-    inverse: Array = half.T @ half
-    return inverse
+    return half.T @ half
 
 
 def _residual(A: Array, B: Array, C: Array, coef: Array) -> Array:

@@ -95,7 +95,7 @@ class Moments:
     @classmethod
     def of_blocks(cls, names: Sequence[str], blocks: Iterable[Block]) -> Moments:
         """Return the moments of rows that come in blocks, each read once and then forgotten."""
-        total, run, read = cls.empty(names), None, 0
+        total, run, read = None, None, 0
         bad = np.zeros(len(names), dtype=np.intp)
         for z, w in chunks(len(names), blocks):
             read += len(z)
@@ -106,20 +106,21 @@ class Moments:
             if not run.add(z, w):
                 raise TooLarge([names[j] for j in run.overflown()])
             if run.is_far():
-                total, run = total + cls._of_sums(names, run), None
+                total, run = cls._of_sums(names, run, total), None
         if bad.any():
             raise NotFinite({n: int(b) for n, b in zip(names, bad, strict=True) if b}, read)
         if run is None:
-            return total
+            return cls.empty(names) if total is None else total
         if too_large := run.overflown():
             raise TooLarge([names[j] for j in too_large])
-        return total + cls._of_sums(names, run)
+        return cls._of_sums(names, run, total)
 
     @classmethod
-    def _of_sums(cls, names: Sequence[str], sums: RowSums) -> Moments:
+    def _of_sums(cls, names: Sequence[str], sums: RowSums, before: Moments | None) -> Moments:
         weight, mean, tail, scatter = sums.parts()
         low, high = sums.low[:-1].copy(), sums.high[:-1].copy()
-        return cls(tuple(names), sums.rows, weight, mean, tail, Scatter.of(scatter), low, high)
+        own = cls(tuple(names), sums.rows, weight, mean, tail, Scatter.of(scatter), low, high)
+        return own if before is None else before + own
 
     def __add__(self, other: Moments) -> Moments:
         """Moments of the rows of both tables, stacked."""

@@ -214,6 +214,12 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             predicted[rows] = self._fit_on(has).predict(values)
         return predicted
 
+    @property
+    def transfer_gain_(self) -> float | None:
+        """Expected fall of the squared error thanks to the sources, according to the model."""
+        check_is_fitted(self)
+        return transfer_gain_of(self.problem_, self.fit_)
+
     def summary(self) -> Summary:
         """Say what was fitted, from what, and with what result.
 
@@ -255,7 +261,6 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.coef_names_ = np.array(fit.names, dtype=object)
         self.coef_cov_ = None if fit.covariance is None else fit.covariance[1:, 1:]
-        self.transfer_gain_ = transfer_gain_of(problem, fit)
         told = (*cautions, *suspicions(problem), *fit.cautions)
         self.cautions_ = tuple(str(caution) for caution in told)
         return told

@@ -14,7 +14,7 @@ from poolwise.errors import BadWeights, NotRealNumbers, ShapeMismatch
 Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
 """Arrays that stand side by side, each with the same rows, and the weights of the rows."""
 
-CHUNK = 2048  # rows; a chunk of 30 columns is half a megabyte and stays in a core's cache
+CHUNK = 4096  # rows; a chunk of 30 columns is a megabyte and stays in a core's cache
 FOLD = 64  # rows treated as one long row where columns do not matter
 FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
 LARGEST = 1e150  # of a number or a weight: the square is finite, and so are sums of squares

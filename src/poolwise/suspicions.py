@@ -33,19 +33,21 @@ def suspicions(problem: Problem) -> Iterator[TransferWarning]:
 def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[TransferWarning]:
     """Compare all columns at once, since this runs in every fit."""
     columns = (*problem.shared(source), problem.response)
-    theirs, ours = source.select(columns), problem.target.select(columns)
-    varies = ours.low < ours.high
-    is_indicator = (ours.low == 0.0) & (ours.high == 1.0)
-    is_flat = theirs.low >= theirs.high
+    target = problem.target
+    theirs, ours = source.index(columns), target.index(columns)
+    low, high = target.low[ours], target.high[ours]
+    varies, is_indicator = low < high, (low == 0.0) & (high == 1.0)
+    is_flat = source.low[theirs] >= source.high[theirs]
+    m_theirs, m_ours = source.mean[theirs], target.mean[ours]
     filled = varies & is_flat & ~is_indicator
     filled[-1] = False  # a constant response has its own warning
     for j in np.flatnonzero(filled):
-        yield FilledColumn(name, columns[j], float(theirs.mean[j]))
-    if problem.target.rows < ENOUGH_ROWS:
+        yield FilledColumn(name, columns[j], float(m_theirs[j]))
+    if target.rows < ENOUGH_ROWS:
         return
-    s_theirs, s_ours = theirs.deviations(), ours.deviations()
+    s_theirs, s_ours = source.deviations()[theirs], target.deviations()[ours]
     scale_differs = (s_theirs > SCALE_RATIO * s_ours) | (s_ours > SCALE_RATIO * s_theirs)
-    moved = np.abs(theirs.mean - ours.mean) > LOCATION_STEP * (s_theirs + s_ours) / 2
+    moved = np.abs(m_theirs - m_ours) > LOCATION_STEP * (s_theirs + s_ours) / 2
     for j in np.flatnonzero(varies & ~is_flat & ~is_indicator & (scale_differs | moved)):
-        at = (float(theirs.mean[j]), float(s_theirs[j])), (float(ours.mean[j]), float(s_ours[j]))
-        yield OtherUnits(name, columns[j], *at)
+        there, here = (m_theirs[j], s_theirs[j]), (m_ours[j], s_ours[j])
+        yield OtherUnits(name, columns[j], there, here)
