@@ -196,6 +196,9 @@ class Moments:
             np.concatenate((self.high, constant)),
         )
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._place
+
     def index(self, names: Iterable[str]) -> list[int]:
         """Return the positions of columns."""
         wanted = list(names)

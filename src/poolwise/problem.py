@@ -49,7 +49,7 @@ class Problem:
     source_rows: Mapping[str, Rows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.response not in self.target.names:
+        if self.response not in self.target:
             raise MissingColumns([self.response], self.target.names, "The target")
         if not self.features:
             raise NoFeatures(self.response)
@@ -57,9 +57,9 @@ class Problem:
             raise EmptyTarget(self.target.rows)
         kept = {}
         for name, source in self.sources.items():
-            if self.response not in source.names:
+            if self.response not in source:
                 raise MissingColumns([self.response], source.names, f"Source {name!r}")
-            if extra := [n for n in source.names if n not in self.target.names]:
+            if extra := [n for n in source.names if n not in self.target]:
                 raise MissingColumns(extra, self.target.names, "The target")
             if len(source.names) < 2:
                 raise NoSharedColumn(name, source.names, self.features)
@@ -67,7 +67,7 @@ class Problem:
                 kept[name] = source
         object.__setattr__(self, "sources", kept)
 
-    @property
+    @cached_property
     def features(self) -> tuple[str, ...]:
         """Names of the target's features."""
         return tuple(n for n in self.target.names if n != self.response)
@@ -84,15 +84,15 @@ class Problem:
 
     def shared(self, source: Moments) -> tuple[str, ...]:
         """Features that the target and a source have, in the target's order."""
-        return tuple(n for n in self.features if n in source.names)
+        return tuple(n for n in self.features if n in source)
 
     def unseen(self, source: Moments) -> tuple[str, ...]:
         """Features that a source lacks, in the target's order."""
-        return tuple(n for n in self.features if n not in source.names)
+        return tuple(n for n in self.features if n not in source)
 
     def seen_by_all(self) -> tuple[str, ...]:
         """Features that the target and every source have."""
-        return tuple(n for n in self.features if all(n in s.names for s in self.sources.values()))
+        return tuple(n for n in self.features if all(n in s for s in self.sources.values()))
 
     def history(self) -> tuple[tuple[str, ...], dict[str, Moments]]:
         """Return the features that all sources have, and the sources.
@@ -127,9 +127,9 @@ class Problem:
         """
         columns = [n for n in self.target.names if n not in lacking]
         sources = {
-            name: source.select([n for n in columns if n in source.names])
+            name: source.select([n for n in columns if n in source])
             for name, source in self.sources.items()
-            if any(n in source.names for n in columns if n != self.response)
+            if any(n in source for n in columns if n != self.response)
         }
         return Problem(self.target.select(columns), sources, self.response, self.intercept)
 
