@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, RepeatedKFold, cross_val_score
 from threadpoolctl import threadpool_limits
 
 from poolwise import METHODS, Comparison, Moments, PooledRegressor, Sources, compare
-from poolwise.errors import BadOption, OtherUnits, TooFewToCompare, UnknownMethod
+from poolwise.errors import BadOption, BadWeights, OtherUnits, TooFewToCompare, UnknownMethod
 from poolwise.methods.data_pooling import DataPooling
 
 
@@ -145,7 +145,11 @@ def test_weights_count_in_fitting_and_scoring(data):
     squared = (y[20:] - model.predict(X[20:])) ** 2
     expected = np.sqrt(np.average(squared, weights=w[20:]))
     assert result.scores["target_only"][0] == pytest.approx(expected)
-    assert "one fold gives no test" in result.verdict()
+    assert result.own == ("trees",)
+    alone = compare(X, y, sources=(X_old, y_old), methods=["mean_fill"], cv=cv)
+    assert "one fold gives no test" in alone.verdict()
+    with pytest.raises(BadWeights, match="test fold"):
+        compare(X, y, sources=(X_old, y_old), sample_weight=np.r_[w[:20], np.zeros(10)], cv=cv)
 
     class Plain(LinearRegression):
         def fit(self, X, y):
@@ -171,3 +175,44 @@ def test_suspicions_are_voiced_once(data):
     with pytest.warns(OtherUnits) as caught:
         compare(X, y, sources=(X_old * [1000.0, 1.0], y_old), methods=["mean_fill"], cv=KFold(2))
     assert len(caught) == 1
+
+
+def test_an_own_estimator_decides_nothing_about_history():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(140, 2))
+    y = np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=140)  # not linear, and the history is noise
+    result = compare(
+        X[:100],
+        y[:100],
+        sources=(X[100:, :1], rng.normal(size=40)),
+        methods={"pool": "data_pooling", "trees": HistGradientBoostingRegressor(random_state=0)},
+        cv=KFold(5),
+    )
+    assert result.table()[0]["method"] == "trees"
+    assert not result.verdict().startswith("History helps")
+    assert "Lower still: trees, another kind of model" in result.verdict()
+
+
+def test_small_folds_come_with_a_note(data):
+    X, y, X_old, y_old = data
+    result = compare(X, y, sources=(X_old, y_old), methods=["mean_fill"], cv=KFold(30))
+    assert "Folds of 1 test rows" in str(result)
+
+
+def test_a_constant_response_and_plain_lists_are_taken(data):
+    X, _, X_old, y_old = data
+    with pytest.warns(match="The response is 1 in every row"):
+        result = compare(
+            X.tolist(), [1.0] * 30, sources=(X_old, y_old), methods=["mean_fill"], cv=KFold(2)
+        )
+    assert np.isfinite(result.scores["mean_fill"]).all()
+    assert "target_only" in result.verdict()
+
+
+def test_an_error_of_an_own_estimator_says_whose_it_is(data):
+    X, y, X_old, y_old = data
+    with pytest.raises(ValueError, match="NaN") as caught:
+        compare(X, y, sources=(X_old, y_old), methods={"plain": LinearRegression()}, cv=KFold(2))
+    assert caught.value.__notes__ == ["This happened in compare, with the method 'plain'."]
+    with pytest.raises(UnknownMethod, match=r"write LinearRegression\(\)"):
+        compare(X, y, sources=(X_old, y_old), methods=[LinearRegression])

@@ -13,10 +13,14 @@ from poolwise.errors import (
     DifferentResponse,
     DroppedColumns,
     DuplicateColumns,
+    EmptySource,
     EmptyTarget,
+    FragmentsLeftOut,
     LengthsDiffer,
+    LevelsApart,
     MissingColumns,
     NoFeatures,
+    NoResponse,
     NoSharedColumn,
     NotFinite,
     NotMoments,
@@ -202,15 +206,48 @@ class TestLevels:
 class TestMissing:
     def test_incomplete_rows_of_x_become_one_source_per_pattern(self, target, y):
         target.loc[:4, "dose"] = np.nan
-        target.loc[5:6, ["age", "dose"]] = np.nan
+        target.loc[5:7, ["age", "dose"]] = np.nan
         problem = gather(target, y).problem
-        assert problem.target.rows == 13
+        assert problem.target.rows == 12
         assert {n: (s.rows, s.names) for n, s in problem.sources.items()} == {
             "rows without dose": (5, ("age", "bmi", "y")),
-            "rows without age, dose": (2, ("bmi", "y")),
+            "rows without age, dose": (3, ("bmi", "y")),
         }
         expected = moments_of(target[["age", "bmi"]][:5].assign(y=y[:5]))
         assert_same(problem.sources["rows without dose"], expected)
+
+    def test_patterns_of_too_few_rows_are_left_out_in_one_caution(self, target, y, old, y_old):
+        target.loc[0, "bmi"] = np.nan
+        target.loc[1:4, "dose"] = np.nan
+        old.loc[:1, "age"] = np.nan
+        intake = gather(target, y, sources={"clinic": (old, y_old)})
+        assert list(intake.problem.sources) == ["rows without dose", "clinic"]
+        assert intake.problem.sources["clinic"].rows == len(old) - 2
+        assert [type(c) for c in intake.cautions] == [FragmentsLeftOut, FragmentsLeftOut]
+        assert "1 rows of X lack values in 1 patterns" in str(intake.cautions[0])
+        assert "2 rows of source 'clinic'" in str(intake.cautions[1])
+        assert intake.optional == {"age", "bmi", "dose"}
+
+    def test_the_largest_pattern_stays_however_small(self, target, y):
+        target.loc[0, "dose"] = np.nan
+        assert gather(target, y).problem.sources["rows without dose"].rows == 1
+
+    def test_levels_without_one_in_common_are_pointed_out(self, target, y, old, y_old):
+        target["ward"], old["ward"] = "A", "a"
+        target.loc[0, "ward"] = "B"
+        (caution,) = gather(target, y, sources={"clinic": (old, y_old)}).cautions
+        assert isinstance(caution, LevelsApart)
+        assert "['a'] in source 'clinic' and ['A', 'B'] in the target" in str(caution)
+
+    def test_an_empty_source_is_pointed_out(self, target, y, old, y_old):
+        empty = {"table": (old[:0], y_old[:0]), "moments": Moments.empty(["age", "y"])}
+        intake = gather(target, y, sources=empty)
+        assert not intake.problem.sources
+        assert [type(c) for c in intake.cautions] == [EmptySource, EmptySource]
+
+    def test_a_column_under_another_spelling_is_suggested(self, target, y, old, y_old):
+        intake = gather(target, y, sources=(old.assign(Dose=1.0), y_old))
+        assert "Is it ['dose'] by another name?" in str(intake.cautions[0])
 
     def test_nan_stacked_rows_are_the_same_problem_as_a_source(self, target, y, old, y_old):
         stacked = pd.concat((target, old), ignore_index=True)
@@ -379,13 +416,13 @@ class TestBadResponse:
             gather(target, y, sources={"clinic": (old.assign(y=y_old), y_old)})
 
     def test_a_table_without_the_response_is_refused_with_a_hint(self, target, y, old, y_old):
-        message = r"No column named \['cost'\]\. Source 'clinic' has .*Did you mean \['costs'\]"
-        with pytest.raises(MissingColumns, match=message):
+        message = r"Source 'clinic' has no column 'cost'.*Did you mean 'costs'"
+        with pytest.raises(NoResponse, match=message):
             gather(target, y, sources={"clinic": old.assign(costs=y_old)}, response="cost")
 
     def test_moments_without_the_response_show_all_they_have(self, target, y):
         given = Moments.of_rows(("age", "cost"), np.eye(2))
-        with pytest.raises(MissingColumns, match=r"Source 'source' has \['age', 'cost'\]"):
+        with pytest.raises(NoResponse, match=r"it has \['age', 'cost'\]"):
             gather(target, y, sources=given)
 
     @pytest.mark.parametrize(

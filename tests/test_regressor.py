@@ -16,6 +16,7 @@ from poolwise.errors import (
     EmptyTarget,
     FewRows,
     FilledColumn,
+    FragmentsLeftOut,
     MissingHere,
     NeedsRows,
     NoiseNotEstimable,
@@ -25,6 +26,7 @@ from poolwise.errors import (
     OtherUnits,
     RankDeficient,
     RowsWithoutFeatures,
+    TooSmall,
     TransferWarning,
     UnknownMethod,
     UnseenLevel,
@@ -376,3 +378,42 @@ def test_a_row_of_weight_zero_may_hold_anything():
     np.testing.assert_allclose(
         PooledRegressor().fit(X, y, sample_weight=weights).coef_, expected, rtol=1e-12
     )
+
+
+def test_a_min_max_scaled_target_beside_raw_history_is_pointed_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(50, 10, size=(200, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=200)
+    scaled = (X[150:] - X[150:].min(axis=0)) / np.ptp(X[150:], axis=0)
+    with pytest.warns(OtherUnits, match="'x0'"):
+        PooledRegressor().fit(scaled, y[150:], sources=(X[:150, :1], y[:150]))
+
+
+@pytest.mark.parametrize("scale", [1e-158, 1e-170, 1e-300])
+def test_a_column_whose_squares_vanish_is_refused(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)) * [1.0, scale]
+    with pytest.raises(TooSmall, match=r"\['x1'\]"):
+        PooledRegressor().fit(X, X[:, 0])
+
+
+def test_one_missing_value_in_the_history_changes_little(frames):
+    X, y, X_old, y_old = frames
+    holed = X_old.assign(age=X_old["age"].where(np.arange(len(X_old)) != 7))
+    for name in ("data_pooling", "source_columns_only", "offset"):
+        whole = PooledRegressor(name).fit(X, y, sources=(X_old.drop(index=7), y_old.drop(index=7)))
+        with pytest.warns(FragmentsLeftOut, match="1 rows of source 'source'"):
+            model = PooledRegressor(name).fit(X, y, sources=(holed, y_old))
+        np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-10)
+        assert (model.coef_cov_ is None) == (whole.coef_cov_ is None)
+
+
+def test_few_rows_of_large_weight_do_not_push_history_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(103, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=103)
+    with pytest.warns(TransferWarning):
+        model = PooledRegressor().fit(
+            X[100:], y[100:], sources=(X[:100, :2], y[:100]), sample_weight=[5.0, 5.0, 5.0]
+        )
+    assert model.fit_.weights["source"] > 0.0

@@ -31,6 +31,12 @@ def test_a_data_frame_is_split_like_an_array(rows):
         np.testing.assert_array_equal(ours[1], theirs[1])
 
 
+def test_what_a_masked_array_hides_is_history(rows):
+    masked = np.ma.masked_invalid(rows)
+    for ours, theirs in zip(TargetSplit(4).split(rows), TargetSplit(4).split(masked), strict=True):
+        np.testing.assert_array_equal(ours[1], theirs[1])
+
+
 def test_any_splitter_can_split_the_target(rows):
     splitter = TargetSplit(ShuffleSplit(7, test_size=2, random_state=0))
     assert splitter.get_n_splits(rows) == len(list(splitter.split(rows))) == 7

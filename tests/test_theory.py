@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from poolwise import METHODS, Moments
+from poolwise.errors import BadOption, SingularTarget
 from poolwise.methods import DataPooling, MeanFill, TargetOnly
 from poolwise.problem import Problem
 from poolwise.theory import (
@@ -387,3 +388,20 @@ def test_the_gain_is_unknown_where_the_target_alone_determines_nothing():
     fit = DataPooling().solve(same)
     assert fit.covariance is not None
     assert transfer_gain_of(same, fit) is None
+
+
+def test_a_target_that_does_not_determine_its_coefficients_has_no_gain():
+    rng = np.random.default_rng(0)
+    names = ("a", "b", "c", "d")
+    target = Part(Moments.of_rows(names, rng.normal(size=(3, 4))), 1.0)
+    source = Part(Moments.of_rows(names, rng.normal(size=(30, 4))), 2.0)
+    for gain in (variance_gain, optimal_variance_gain):
+        with pytest.raises(SingularTarget, match="determines 2 of 4 coefficients"):
+            gain(target, [source], names, np.zeros(4))
+
+
+def test_a_noise_of_zero_has_no_optimal_weight():
+    moments = Moments.of_rows(("a",), [[1.0], [2.0]])
+    with pytest.raises(BadOption, match="noise"):
+        Part(moments, 0.0)
+    assert Part(moments, 0.0, 1.0).alpha == 1.0

@@ -13,10 +13,11 @@ import scipy.stats
 from poolwise.double_double import Array
 from poolwise.summary import html_table, text_table
 
+FEW_TEST_ROWS = 5  # below this the RMSE of a fold is far from that of all rows
 LEVEL = 0.05  # of the verdict, after correction for several methods
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Root mean squared errors on target rows, per method and fold.
 
@@ -32,6 +33,11 @@ class Comparison:
         Methods that could not run, and why.
     history_rows, target_rows : int
         Rows of all sources, and complete rows of the target.
+    test_rows : float
+        Test rows in a fold, on average.
+    own : tuple of str
+        The user's own estimators among the methods. The verdict on history leaves them out: what
+        they gain over a linear model may have nothing to do with it.
     """
 
     scores: Mapping[str, Array]
@@ -40,6 +46,8 @@ class Comparison:
     skipped: Mapping[str, str] = field(default_factory=dict)
     history_rows: int = 0
     target_rows: int = 0
+    test_rows: float = np.inf
+    own: tuple[str, ...] = ()
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per method and fold: ``method, fold, rmse``."""
@@ -68,44 +76,65 @@ class Comparison:
 
     def verdict(self) -> str:
         """Say in words whether history helps."""
-        lines = {line["method"]: line for line in self.table()}
+        lines = {line["method"]: line for line in self.table() if line["method"] not in self.own}
         base = lines.pop(self.baseline)
         rows = f"{self.history_rows:,} rows of history beside {self.target_rows:,} target rows"
         if not lines or not self.history_rows:
             return f"There is nothing to compare: {rows}, methods {list(self.scores)}."
         best = next(iter(lines.values()))
-        change = f"{abs(1 - best['rmse'] / base['rmse']):.1%}"
+        change = f"{abs(1 - best['rmse'] / base['rmse']):.1%}" if base["rmse"] else "by all of it"
         numbers = (
             f"{best['method']} has RMSE {best['rmse']:.4g} against {base['rmse']:.4g} of "
             f"{self.baseline} on target rows"
         )
         how = "lower" if best["rmse"] < base["rmse"] else "higher"
-        surely = _is_significant(best)
+        surely, sure = _is_significant(best), _sure(best, len(lines))
         if how == "lower" and surely:
-            said = f"History helps: {numbers}, {change} {how} ({_sure(best)}; {rows})."
+            said = f"History helps: {numbers}, {change} {how} ({sure}; {rows})."
         elif how == "higher" and surely:
-            said = f"History hurts, by every method: {numbers}, {change} {how} ({_sure(best)})."
+            said = f"History hurts, by every method: {numbers}, {change} {how} ({sure})."
         else:
             said = (
                 f"Not clear whether history helps: {numbers}, {change} {how}, which may be chance "
-                f"({_sure(best)}; {rows})."
+                f"({sure}; {rows})."
             )
         worse = [
             line["method"]
             for line in lines.values()
             if line["rmse"] > base["rmse"] and _is_significant(line)
         ]
-        return said + (f" Worse than {self.baseline}: {', '.join(worse)}." if worse else "")
+        if worse:
+            said += f" Worse than {self.baseline}: {', '.join(worse)}."
+        better = [n for n in self.own if n in self.scores and self.scores[n].mean() < best["rmse"]]
+        if better:
+            said += (
+                f" Lower still: {', '.join(better)}, another kind of model, which says nothing "
+                "about history by itself."
+            )
+        return said
 
     def __str__(self) -> str:
         lines = text_table(*self._cells())
         lines += [f"{name} was left out: {why}" for name, why in self.skipped.items()]
-        return "\n".join([*lines, "", self.verdict()])
+        lines += ["", *self._notes(), self.verdict()]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         left_out = [f"{escape(n)} was left out: {escape(w)}" for n, w in self.skipped.items()]
-        paragraphs = "".join(f"<p>{text}</p>" for text in (*left_out, escape(self.verdict())))
+        said = [escape(text) for text in (*self._notes(), self.verdict())]
+        paragraphs = "".join(f"<p>{text}</p>" for text in (*left_out, *said))
         return html_table(*self._cells()) + paragraphs
+
+    def _notes(self) -> list[str]:
+        if self.test_rows >= FEW_TEST_ROWS:
+            return []
+        return [
+            f"Folds of {self.test_rows:.3g} test rows: a mean of their RMSE is below the RMSE of "
+            "all rows together. It compares methods; it is no error to expect."
+        ]
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         head = ["method", "RMSE", "sd", "difference", "95 % interval", "p", "p (Holm)"]
@@ -154,10 +183,10 @@ def _is_significant(line: Mapping[str, Any]) -> bool:
     return line["p_holm"] is not None and line["p_holm"] < LEVEL
 
 
-def _sure(line: Mapping[str, Any]) -> str:
+def _sure(line: Mapping[str, Any], methods: int) -> str:
     if line["p_holm"] is None:
         return "one fold gives no test"
-    return f"difference {_signed(line['low'])} to {_signed(line['high'])}, p {_p(line['p_holm'])}"
+    return f"p {_p(line['p_holm'])} after correction for {methods} methods"
 
 
 def _signed(value: float | None) -> str:

@@ -17,7 +17,14 @@ from threadpoolctl import threadpool_limits
 
 from poolwise.comparison import Comparison
 from poolwise.double_double import Array
-from poolwise.errors import BadOption, NeedsRows, TooFewRows, TooFewToCompare, UnknownMethod
+from poolwise.errors import (
+    BadOption,
+    BadWeights,
+    NeedsRows,
+    TooFewRows,
+    TooFewToCompare,
+    UnknownMethod,
+)
 from poolwise.intake import Intake, gather
 from poolwise.methods import METHODS, method_of
 from poolwise.problem import Method
@@ -118,6 +125,9 @@ def compare(
         except (NeedsRows, TooFewRows) as error:
             skipped[label] = str(error)
             continue
+        except Exception as error:
+            error.add_note(f"This happened in compare, with the method {label!r}.")
+            raise
         scores[label].append(data.rmse(predict, test))
     return Comparison(
         scores={label: np.array(s) for label, s in scores.items() if label not in skipped},
@@ -126,6 +136,8 @@ def compare(
         skipped=skipped,
         history_rows=sum(s.rows for s in intake.problem.sources.values()),
         target_rows=len(data.y),
+        test_rows=float(np.mean([len(test) for _, test in folds])),
+        own=tuple(label for label, c in contenders.items() if not _is_ours(c)),
     )
 
 
@@ -157,6 +169,8 @@ class _Data:
         """Return the root of the mean squared error on some target rows."""
         squared = (self.y[test] - predict(self.X[test])) ** 2
         weights = None if self.w is None else self.w[test]
+        if weights is not None and not weights.any():
+            raise BadWeights("All rows of a test fold have weight zero.")
         return float(np.sqrt(np.average(squared, weights=weights)))
 
     def _fit_method(self, method: Method, train: NDArray[np.intp], intercept: bool) -> Predictor:
@@ -218,11 +232,15 @@ def _contenders(methods: Any, random_state: int) -> dict[str, Any]:
 
 
 def _contender(given: Any) -> Any:
-    if isinstance(given, str) or hasattr(given, "solve"):
+    if isinstance(given, str | type) or hasattr(given, "solve"):
         return method_of(given)
     if hasattr(given, "fit") and hasattr(given, "predict"):
         return given
     raise UnknownMethod(given, list(METHODS))
+
+
+def _is_ours(contender: Any) -> bool:
+    return hasattr(contender, "solve") or isinstance(contender, PooledRegressor)
 
 
 def _labelled(methods: Iterable[Any]) -> dict[str, Any]:
@@ -230,7 +248,7 @@ def _labelled(methods: Iterable[Any]) -> dict[str, Any]:
     for given in methods:
         label = given if isinstance(given, str) else type(given).__name__
         if isinstance(given, PooledRegressor) and isinstance(given.method, str):
-            label = given.method
+            label = given.method + ("" if given.fit_intercept else " without intercept")
         count = sum(known == label or known.startswith(f"{label} ") for known in labelled)
         labelled[f"{label} {count + 1}" if count else label] = given
     return labelled

@@ -142,7 +142,7 @@ def _draw_figure(results: Results, folder: Path) -> Path:
         )
     axes.set(
         xlabel="new patients with all columns",
-        ylabel="error on other patients (RMSE)",
+        ylabel="error on other patients\n(RMSE: median and middle half of draws)",
         title=f"{HISTORY_ROWS} past patients without bmi and bp: do they help?",
         ylim=(50, min(95, float(np.quantile(results.rmse["target_only"], 0.75, axis=0).max()))),
     )

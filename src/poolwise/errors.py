@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from numbers import Real
 from typing import Any
 
 
@@ -133,6 +134,27 @@ class TooLarge(TransferError):
         )
 
 
+class TooSmall(TransferError):
+    """Columns that vary by so little that the squares vanish."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"The numbers in {listed(names)} vary by so little that their squares vanish in double "
+            "precision. Multiply these columns by a power of ten (the coefficients scale with it)."
+        )
+
+
+class SingularTarget(TransferError):
+    """A theory that needs a target which determines its coefficients."""
+
+    def __init__(self, rank: int, coefficients: int) -> None:
+        super().__init__(
+            f"The target determines {rank} of {coefficients} coefficients, so the variance of "
+            "target-only least squares is infinite and there is no gain to compute. Leave out "
+            "dependent features, or collect more rows."
+        )
+
+
 class NotNumeric(TransferError):
     """A column whose type has no meaning in a linear model, or not the same in all tables."""
 
@@ -176,10 +198,11 @@ class UnknownTable(TransferError, TypeError):
     """A table of a type that no engine reads."""
 
     def __init__(self, kind: type, where: str) -> None:
+        lazy = hasattr(kind, "collect")
         super().__init__(
             f"{capital(where)} is a {kind.__module__}.{kind.__qualname__}, which poolwise cannot "
             "read. Give a NumPy array, a pandas or polars DataFrame, an Arrow table, or any object "
-            "with __arrow_c_stream__."
+            "with __arrow_c_stream__." + (" Call .collect() first." if lazy else "")
         )
 
 
@@ -189,7 +212,8 @@ class BadSource(TransferError, TypeError):
     def __init__(self, name: str, got: Any) -> None:
         super().__init__(
             f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table "
-            "that holds the response as a column, or Moments."
+            "that holds the response as a column, or Moments. (A list is a list of sources: write "
+            "(X, y), not [X, y].)"
         )
 
 
@@ -198,7 +222,7 @@ class NotMoments(TransferError, TypeError):
 
     def __init__(self, name: str, got: Any) -> None:
         super().__init__(
-            f"Source {name!r} is a {type(got).__name__}, and fit_moments takes moments alone. "
+            f"{capital(name)} is a {type(got).__name__}, and fit_moments takes moments alone. "
             "Make them with Moments.of_rows(names, rows), or use fit, which takes rows."
         )
 
@@ -217,15 +241,30 @@ class SlicedSources(TransferError):
 class EmptyTarget(TransferError):
     """A target without a row that has all columns."""
 
-    def __init__(self, rows: int, incomplete: bool = False) -> None:
-        why = (
-            f"None of the {rows:,} rows of X has all columns"
-            if incomplete
-            else f"The target has no rows, or their weights are all zero ({rows:,} rows)"
-        )
+    def __init__(self, rows: int, missing: Mapping[str, int] | None = None) -> None:
+        if rows and missing:
+            why = (
+                f"None of the {rows:,} rows of X has all columns (missing: {named_counts(missing)})"
+            )
+        else:
+            why = f"The target has no rows, or their weights are all zero ({rows:,} rows)"
         super().__init__(
             f"{why}. The target is the new, complete data: at least one row must have every "
-            "feature and the response (0 sample(s) do, a minimum of 1 is required)."
+            "feature and the response (0 sample(s) do, a minimum of 1 is required). In "
+            "cross-validation of stacked rows, split with poolwise.TargetSplit."
+        )
+
+
+class NoResponse(TransferError):
+    """A source without the response."""
+
+    def __init__(self, source: str, response: str, there: Sequence[str]) -> None:
+        near = get_close_matches(response, [str(n) for n in there], n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(
+            f"Source {source!r} has no column {response!r}, the name of the response; it has "
+            f"{listed(there)}.{hint} Give (X, y), or name the response as the source does: by the "
+            "name of y, or by PooledRegressor(response=...)."
         )
 
 
@@ -306,8 +345,8 @@ class ResponseInFeatures(TransferError):
     def __init__(self, response: str, where: str = "X") -> None:
         super().__init__(
             f"{where} has a column named {response!r}, which is the name of the response. If it is "
-            "the response, take it out; if not, rename it, or name the response: "
-            "PooledRegressor(response=...)."
+            "the response, take it out; if not, rename it, or rename y (where y has no name: "
+            "PooledRegressor(response=...))."
         )
 
 
@@ -357,10 +396,46 @@ class TransferWarning(_Message, UserWarning):
 class DroppedColumns(TransferWarning):
     """Columns of a source that the target lacks."""
 
-    def __init__(self, source: str, names: Sequence[str]) -> None:
+    def __init__(self, source: str, names: Sequence[str], lacking: Sequence[str] = ()) -> None:
+        lower = {str(n).lower(): n for n in lacking}
+        near = [m for n in names for m in get_close_matches(str(n).lower(), lower, n=1, cutoff=0.8)]
+        hint = f" Is it {listed([lower[m] for m in near])} by another name?" if near else ""
         super().__init__(
             f"Source {source!r} has {listed(names)}, which the target lacks: left out. "
-            "A model for the target cannot use them."
+            f"A model for the target cannot use them.{hint}"
+        )
+
+
+class EmptySource(TransferWarning):
+    """A source without rows."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(
+            f"Source {source!r} has no rows, or their weights are all zero: it changes nothing. "
+            "Was it filtered too far?"
+        )
+
+
+class FragmentsLeftOut(TransferWarning):
+    """Rows whose pattern of missing columns is too rare to be a source."""
+
+    def __init__(self, where: str, rows: int, patterns: int) -> None:
+        super().__init__(
+            f"{rows:,} rows of {where} lack values in {patterns:,} patterns of too few rows to "
+            "estimate a noise from: left out. Impute or drop these values to use the rows."
+        )
+
+
+class LevelsApart(TransferWarning):
+    """A text column with no level in common between a source and the target."""
+
+    def __init__(
+        self, source: str, column: str, theirs: Sequence[str], ours: Sequence[str]
+    ) -> None:
+        super().__init__(
+            f"Column {column!r} has the levels {listed(theirs)} in source {source!r} and "
+            f"{listed(ours)} in the target, none in common. Spelt differently, or filled in? Then "
+            "map them, or leave the column out of the source."
         )
 
 
@@ -447,6 +522,13 @@ class SourceLeftOut(TransferWarning):
             f"{method} left out {listed(sources)}: {why}. data_pooling takes sources of any "
             "features."
         )
+
+
+def check_penalty(option: str, value: object, *, positive: bool = False) -> None:
+    """Refuse an option that is no finite number, or a negative one."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
+    if not 0.0 <= number < float("inf") or (positive and not number):
+        raise BadOption(option, value, f"finite and {'positive' if positive else 'not negative'}")
 
 
 def capital(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,10 +12,11 @@ from poolwise.double_double import Array
 from poolwise.errors import (
     DifferentResponse,
     DroppedColumns,
+    EmptySource,
     EmptyTarget,
-    MissingColumns,
+    LevelsApart,
+    NoResponse,
     NoSharedColumn,
-    NotFinite,
     NotMoments,
     NotNumeric,
     ResponseInFeatures,
@@ -28,6 +29,7 @@ from poolwise.row_sums import weights_as_numbers
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column, encoded, unify
+from poolwise.tables.patterns import named_patterns, read_sources
 from poolwise.tables.rows import TableRows
 from poolwise.tables.sources import Given, Sources
 
@@ -44,6 +46,8 @@ class Intake:
         The raw columns of the target and their encoding.
     rows : TableRows
         The complete rows of the target.
+    optional : frozenset of str
+        Raw columns that some row or source lacks.
     cautions : tuple of TransferWarning
         What was left out on the way.
     """
@@ -51,6 +55,7 @@ class Intake:
     problem: Problem
     columns: tuple[Column, ...]
     rows: TableRows
+    optional: frozenset[str]
     cautions: tuple[TransferWarning, ...]
 
 
@@ -67,7 +72,8 @@ def gather(
     """Match columns by name, encode levels, and turn each table into moments.
 
     Rows of ``X`` that lack a value become sources, one per pattern of missing columns; so do rows
-    of a source that lack more than their source does.
+    of a source that lack more than their source does. A pattern of so few rows that their noise
+    cannot be estimated is left out, unless it is all the history there is.
 
     Parameters
     ----------
@@ -86,7 +92,7 @@ def gather(
     unseen_level : {"raise", "ignore"}, default="raise"
         What a level that was not there at fit does at prediction.
     """
-    target = open_table(X, "X")
+    target = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, "X")
     given = dict(Sources.of(sources, target.rows))
     own_name = name_of(y)
     response = own_name or response
@@ -99,7 +105,7 @@ def gather(
     }
     whole = np.flatnonzero(~target.missing(target.names).any(axis=1))
     if not len(whole):
-        raise EmptyTarget(target.rows, incomplete=target.rows > 0)
+        raise EmptyTarget(target.rows, _missing_counts(target))
     is_whole = len(whole) == target.rows
     columns = unify(
         target,
@@ -112,14 +118,11 @@ def gather(
     all_rows = TableRows(
         target, columns, response, numbers(y, response), _weights(weights), "the target"
     )
-    split = {(): all_rows} if is_whole else all_rows.by_pattern()
+    split = all_rows.by_pattern()
     complete = split.pop(())
 
-    rows: dict[str, TableRows] = {}
-    for lacks, piece in split.items():
-        rows[_lacking("rows", lacks, (*given, *rows))] = piece
+    rows, cautions = named_patterns("rows", split, "X", taken=given, intercept=intercept)
     moments: dict[str, Moments] = {}
-    cautions: list[TransferWarning] = []
     for name, source in given.items():
         if isinstance(source, Moments):
             there: Sequence[str] = source.names
@@ -128,11 +131,17 @@ def gather(
         else:
             there, used = tables[name].names, (*target.names, response)
             rows[name] = _rows_of(name, source, tables[name], columns, response, own_name)
+        if not (source.weight if isinstance(source, Moments) else tables[name].rows):
+            cautions.append(EmptySource(name))
         if extra := [n for n in there if n not in used]:
-            cautions.append(DroppedColumns(name, extra))
-    read, kept = _read(rows, taken=(*given, *rows))
+            cautions.append(DroppedColumns(name, extra, [n for n in used if n not in there]))
+    cautions += _levels_apart(target, tables, columns)
+    read, kept, lacking, more = read_sources(rows, taken=given, intercept=intercept)
+    cautions += more
     problem = Problem(complete.moments(), read | moments, response, intercept, complete, kept)
-    return Intake(problem, columns, complete, tuple(cautions))
+    everywhere = set(problem.seen_by_all())
+    lacking.update(*split, (c.name for c in columns if not everywhere.issuperset(c.outputs)))
+    return Intake(problem, columns, complete, frozenset(lacking), tuple(cautions))
 
 
 def gather_moments(
@@ -151,14 +160,19 @@ def gather_moments(
     intercept : bool
         Whether the model has an intercept.
     """
+    if not isinstance(target, Moments):
+        raise NotMoments("the target", target)
     kept: dict[str, Moments] = {}
     cautions: list[TransferWarning] = []
     for name, source in Sources(sources):
         if not isinstance(source, Moments):
-            raise NotMoments(name, source.X)
+            raise NotMoments(f"source {name!r}", source.X)
         kept[name] = _part_of(name, source, target.names, response)
-        if extra := [n for n in source.names if n not in target.names]:
-            cautions.append(DroppedColumns(name, extra))
+        if source.weight == 0.0:
+            cautions.append(EmptySource(name))
+        if extra := [n for n in source.names if n not in target]:
+            lacking = [n for n in target.names if n not in source]
+            cautions.append(DroppedColumns(name, extra, lacking))
     return Problem(target, kept, response, intercept), tuple(cautions)
 
 
@@ -209,7 +223,7 @@ def _rows_of(
 ) -> TableRows:
     if source.y is None:
         if response not in table.names:
-            raise MissingColumns([response], table.names, f"Source {name!r}")
+            raise NoResponse(name, response, table.names)
         y = table.read([Column(response)], 0, table.rows)[:, 0]
     else:
         theirs = name_of(source.y)
@@ -226,41 +240,31 @@ def _rows_of(
 
 def _part_of(name: str, source: Moments, used: Sequence[str], response: str) -> Moments:
     """Return the moments of those columns of a source that the target has too."""
-    if response not in source.names:
-        raise MissingColumns([response], source.names, f"Source {name!r}")
+    if response not in source:
+        raise NoResponse(name, response, source.names)
     shared = [n for n in source.names if n in used]
     if shared == [response]:
         raise NoSharedColumn(name, source.names, [n for n in used if n != response])
     return source.select(shared)
 
 
-def _read(
-    rows: Mapping[str, TableRows], taken: Sequence[str]
-) -> tuple[dict[str, Moments], dict[str, TableRows]]:
-    """Take moments; where a value is missing, one source per pattern of missing columns."""
-    moments: dict[str, Moments] = {}
-    kept: dict[str, TableRows] = {}
-    for name, source in rows.items():
-        if not source.table.rows:
+def _levels_apart(
+    target: Table, tables: Mapping[str, Table], columns: Sequence[Column]
+) -> list[TransferWarning]:
+    """Point out text columns that have no level in common with the target."""
+    cautions: list[TransferWarning] = []
+    for column in columns:
+        if column.levels is None:
             continue
-        try:
-            read = {name: source.moments()}
-            pieces = {name: source}
-        except NotFinite:
-            pieces = {}
-            for lacks, piece in source.by_pattern().items():
-                pieces[_lacking(name, lacks, (*taken, *moments, *pieces))] = piece
-            read = {n: piece.moments() for n, piece in pieces.items()}
-        moments |= read
-        kept |= pieces
-    return moments, kept
+        ours = target.levels_of(column.name) or ()
+        for name, table in tables.items():
+            if column.name in table.names and not table.is_void(column.name):
+                theirs = table.levels_of(column.name) or ()
+                if not set(ours) & set(theirs):
+                    cautions.append(LevelsApart(name, column.name, theirs, ours))
+    return cautions
 
 
-def _lacking(name: str, lacks: Sequence[str], taken: Collection[str]) -> str:
-    """Name the rows of a table that lack some columns, unlike any other source."""
-    if not lacks:
-        return name
-    full = f"{name} without {', '.join(lacks)}"
-    while full in taken:
-        full += " (too)"
-    return full
+def _missing_counts(table: Table) -> dict[str, int]:
+    counts = table.missing(table.names).sum(axis=0)
+    return {n: int(c) for n, c in zip(table.names, counts, strict=True) if c}

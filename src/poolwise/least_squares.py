@@ -60,7 +60,8 @@ def solve(
     scale = np.zeros(len(size))
     scale[varies] = 2.0 ** -np.floor(np.log2(np.sqrt(size[varies])))
     scaled = A * scale[:, None] * scale
-    scaled[np.diag_indices_from(scaled)] += ridge * scale**2
+    if ridge:
+        scaled[np.diag_indices_from(scaled)] += ridge * scale**2
     if len(varies) == len(size):
         inverse, rank, dependent = _inverse(scaled)
     else:

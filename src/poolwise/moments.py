@@ -19,6 +19,7 @@ from poolwise.errors import (
     NotFinite,
     ShapeMismatch,
     TooLarge,
+    TooSmall,
 )
 from poolwise.row_sums import Block, RowSums, chunks
 from poolwise.scatter import Scatter
@@ -113,6 +114,8 @@ class Moments:
             return cls.empty(names) if total is None else total
         if too_large := run.overflown():
             raise TooLarge([names[j] for j in too_large])
+        if too_small := run.vanished():
+            raise TooSmall([names[j] for j in too_small])
         return cls._of_sums(names, run, total)
 
     @classmethod

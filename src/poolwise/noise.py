@@ -55,6 +55,8 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         name: regress(source, y, problem.shared(source), intercept=intercept, ddof=ddof).noise
         for name, source in problem.sources.items()
     }
+    if target == 0.0 and problem.target.rows <= len(problem.features) + intercept:
+        target = None  # few rows of large weight: no residual, but no exact fit either
     cautions: list[TransferWarning] = []
     if not problem.sources:
         return Noise(target, own, {}, ())

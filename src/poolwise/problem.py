@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from poolwise.double_double import Array
-from poolwise.errors import EmptyTarget, MissingColumns, NoFeatures, NoSharedColumn
+from poolwise.errors import EmptyTarget, MissingColumns, NoFeatures, NoResponse, NoSharedColumn
 from poolwise.fit import LinearFit, regress
 from poolwise.moments import Moments
 
@@ -19,6 +19,9 @@ class Rows(Protocol):
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
         """Yield blocks of these columns, with the rows' weights (None: all one)."""
         ...
+
+
+COMMON = 0.9  # share of the history that makes a feature one of the history
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class Problem:
         kept = {}
         for name, source in self.sources.items():
             if self.response not in source:
-                raise MissingColumns([self.response], source.names, f"Source {name!r}")
+                raise NoResponse(name, self.response, source.names)
             if extra := [n for n in source.names if n not in self.target]:
                 raise MissingColumns(extra, self.target.names, "The target")
             if len(source.names) < 2:
@@ -95,15 +98,25 @@ class Problem:
         return tuple(n for n in self.features if all(n in s for s in self.sources.values()))
 
     def history(self) -> tuple[tuple[str, ...], dict[str, Moments]]:
-        """Return the features that all sources have, and the sources.
+        """Return the features that nearly all of the history has, and the sources that have them.
 
-        If no feature is in all of them: the features of the largest source, and the sources that
-        have these.
+        Nearly all is nine tenths of its weight, so that a few rows without a value do not take the
+        column from all others. If no feature is that common: those of the largest source.
         """
-        if not self.sources or self.seen_by_all():
-            return self.seen_by_all(), dict(self.sources)
-        features = self.shared(next(iter(self.largest_first().values())))
-        return features, {n: s for n, s in self.sources.items() if set(features) <= set(s.names)}
+        total = sum(s.weight for s in self.sources.values())
+        features = tuple(
+            n
+            for n in self.features
+            if sum(s.weight for s in self.sources.values() if n in s) >= COMMON * total
+        )
+        used = self._sources_with(features)
+        if not features or (self.sources and not used):
+            features = self.shared(next(iter(self.largest_first().values())))
+            used = self._sources_with(features)
+        return features, used
+
+    def _sources_with(self, features: Sequence[str]) -> dict[str, Moments]:
+        return {n: s for n, s in self.sources.items() if all(f in s for f in features)}
 
     def largest_first(self) -> dict[str, Moments]:
         """Return the sources by weight; equal ones by their features, never by their order."""

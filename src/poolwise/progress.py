@@ -25,10 +25,10 @@ def tracked(items: Iterable[T], total: int, label: str, *, show: bool | None = N
     label : str
         What is being done.
     show : bool, optional
-        Whether to show a bar; unless given, when standard error is a terminal. It needs rich,
+        Whether to show a bar; unless given, on a terminal and in a notebook. It needs rich,
         which comes with ``poolwise[cli]``; without it nothing is shown.
     """
-    wanted = sys.stderr.isatty() if show is None else show
+    wanted = sys.stderr.isatty() or "ipykernel" in sys.modules if show is None else show
     if not wanted or find_spec("rich") is None:
         yield from items
         return

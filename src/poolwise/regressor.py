@@ -69,6 +69,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     transfer_gain_ : float or None
         Expected fall of the squared error of a prediction thanks to the sources, according to the
         model, averaged over the target's rows.
+    optional_columns_ : list of str
+        Columns of ``X`` that some row or source lacked: rows to predict may lack them too.
     fit_ : LinearFit
         The whole fit: noise, weights, dropped columns.
     problem_ : Problem
@@ -142,7 +144,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
                 intercept=self.fit_intercept,
                 unseen_level=self.unseen_level,
             )
-            _warn(self._solve(intake.problem, intake.columns, intake.cautions))
+            _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
         return self
 
     def fit_moments(self, target: Moments, sources: Any = None) -> PooledRegressor:
@@ -168,7 +170,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             self.feature_names_in_ = np.array(problem.features, dtype=object)
             self.n_features_in_ = len(problem.features)
             columns = tuple(Column(n) for n in problem.features)
-            _warn(self._solve(problem, columns, cautions))
+            optional = frozenset(problem.features).difference(problem.seen_by_all())
+            _warn(self._solve(problem, columns, optional, cautions))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -192,7 +195,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         table, columns = self._open(X)
         names = [c.name for c in columns]
         missing = table.missing(names)
-        may_lack = self._may_lack()
+        may_lack = self.optional_columns_
         wrong = {
             n: int(k)
             for n, k in zip(names, missing.sum(axis=0), strict=True)
@@ -249,6 +252,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         self,
         problem: Problem,
         columns: tuple[Column, ...],
+        optional: frozenset[str],
         cautions: Sequence[TransferWarning],
     ) -> tuple[TransferWarning, ...]:
         """Both doors lead here: let the method answer, keep the answer, return what to warn of."""
@@ -257,6 +261,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         self.method_ = method
         self.problem_ = problem.without_rows()
         self.columns_ = columns
+        self.optional_columns_ = [c.name for c in columns if c.name in optional]
         self.fit_ = fit
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.coef_names_ = np.array(fit.names, dtype=object)
@@ -273,6 +278,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """Let scikit-learn check names and shape, and turn what is no data frame into an array."""
         y = y if y is None else "no_validation"
         if _is_frame(X):
+            open_table(X, "X")  # says what is wrong with a table better than what follows
             validate_data(self, X, y, reset=reset, skip_check_array=True)
             return X
         X = unmasked(X) if np.ma.isMaskedArray(X) else X
@@ -287,7 +293,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             lacking = {c.name for c in self.columns_}.difference(table.names)
             columns = [c for c in self.columns_ if c.name not in lacking]
             names = [c.name for c in columns]
-            if not (lacking and lacking <= set(self._may_lack())):
+            if not (lacking and lacking <= set(self.optional_columns_)):
                 self._checked(X, reset=False)
             elif table.names != tuple(names):
                 raise OtherColumns(table.names, names)
@@ -297,11 +303,6 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         array = open_table(np.asarray(self._checked(X, reset=False)), "X")
         assert isinstance(array, ArrayTable)
         return ArrayTable(array.values, tuple(c.name for c in self.columns_)), list(self.columns_)
-
-    def _may_lack(self) -> list[str]:
-        """Raw columns that some source lacked at fit."""
-        everywhere = self.problem_.seen_by_all()
-        return [c.name for c in self.columns_ if not set(c.outputs) <= set(everywhere)]
 
     def _fit_on(self, columns: Sequence[Column]) -> LinearFit:
         """Return the fit for rows that have these columns."""
@@ -349,6 +350,5 @@ def _name(method: Method) -> str:
 def _is_frame(X: Any) -> bool:
     if isinstance(X, np.ndarray):
         return False
-    return bool(nw.dependencies.is_into_dataframe(X)) or (
-        hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")
-    )
+    is_stream = hasattr(X, "__arrow_c_stream__") or hasattr(X, "collect")
+    return bool(nw.dependencies.is_into_dataframe(X)) or (is_stream and not hasattr(X, "__array__"))

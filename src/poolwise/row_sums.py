@@ -17,6 +17,7 @@ Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
 CHUNK = 4096  # rows; a chunk of 30 columns is a megabyte and stays in a core's cache
 FOLD = 64  # rows treated as one long row where columns do not matter
 FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
+SMALLEST = 1e-280  # of a sum of squares: below, digits are lost to underflow
 LARGEST = 1e150  # of a number or a weight: the square is finite, and so are sums of squares
 
 
@@ -56,6 +57,11 @@ class RowSums:
         """Return the columns whose squares overflow."""
         large = np.maximum(-self.low, self.high) > LARGEST
         return [int(j) for j in np.flatnonzero(large | ~np.isfinite(self.gram.diagonal()))]
+
+    def vanished(self) -> list[int]:
+        """Return the columns that vary, although the sum of their squares says they hardly do."""
+        varies = self.low < self.high
+        return [int(j) for j in np.flatnonzero(varies & (self.gram.diagonal() < SMALLEST))]
 
     def is_far(self) -> bool:
         """Say whether the mean has moved so far from the shift that digits are being lost."""

@@ -1,7 +1,8 @@
 """Scatter: a symmetric second-moment matrix, and what may be done with it.
 
 How the numbers are stored is known to this file alone. `moments` adds, weighs and maps; whoever
-solves equations asks for `rounded()`. A store with more digits changes this file only.
+solves equations asks for doubles with `between()`. A store with more digits changes this file, and
+`row_sums.py`, which makes the sums.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 
 from poolwise.errors import EmptyTarget
 from poolwise.tables import open_table
+from poolwise.tables.arrays import unmasked
 
 
 class TargetSplit:
@@ -51,11 +52,11 @@ class TargetSplit:
         y, groups : array-like, optional
             Handed to ``cv`` for the complete rows.
         """
-        table = open_table(X if nw.dependencies.is_into_dataframe(X) else np.asarray(X), "X")
+        table = open_table(X if nw.dependencies.is_into_dataframe(X) else unmasked(X), "X")
         incomplete = table.missing(table.names).any(axis=1)
         target, history = np.flatnonzero(~incomplete), np.flatnonzero(incomplete)
         if not len(target):
-            raise EmptyTarget(table.rows, incomplete=table.rows > 0)
+            raise EmptyTarget(table.rows, {"any column": table.rows})
         part_y = None if y is None else np.asarray(y)[target]
         part_groups = None if groups is None else np.asarray(groups)[target]
         for train, test in check_cv(self.cv).split(target[:, None], part_y, part_groups):

@@ -64,7 +64,7 @@ class SourceLine:
     weight: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """What was fitted, from what, and with what result. Print it, or use its fields.
 
@@ -107,15 +107,18 @@ class Summary:
         lines = [f"{self.method}: {self.response} on {len(self.coefficients)} features", ""]
         lines += [*text_table(*self._table_cells()), ""]
         lines += text_table(*self._coefficient_cells())
-        if self.transfer_gain is not None:
+        if self.transfer_gain is not None and len(self.tables) > 1:
             lines += ["", f"Expected transfer gain (squared error, model-based): {gain}"]
         lines += [f"Note: {caution}" for caution in self.cautions]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         parts = [f"<h4>{escape(self.method)}: {escape(self.response)}</h4>"]
         parts += [html_table(*self._table_cells()), html_table(*self._coefficient_cells())]
-        if self.transfer_gain is not None:
+        if self.transfer_gain is not None and len(self.tables) > 1:
             gain = _shown(self.transfer_gain)
             parts.append(f"<p>Expected transfer gain (squared error, model-based): {gain}</p>")
         parts += [f"<p>Note: {escape(caution)}</p>" for caution in self.cautions]

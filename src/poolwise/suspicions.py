@@ -18,7 +18,8 @@ LOCATION_STEP = 3.0  # in mean standard deviations; Fahrenheit against Celsius i
 def suspicions(problem: Problem) -> Iterator[TransferWarning]:
     """Yield a warning for each thing that looks wrong."""
     target, y = problem.target, problem.response
-    coefficients = len(problem.features) + problem.intercept
+    varies = sum(not target.is_constant(n) for n in problem.features)
+    coefficients = varies + problem.intercept
     if target.weight <= coefficients:
         yield FewRows(target.weight, coefficients)
     if target.rows > 1 and target.is_constant(y):
@@ -36,8 +37,10 @@ def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[Transf
     target = problem.target
     theirs, ours = source.index(columns), target.index(columns)
     low, high = target.low[ours], target.high[ours]
-    varies, is_indicator = low < high, (low == 0.0) & (high == 1.0)
-    is_flat = source.low[theirs] >= source.high[theirs]
+    s_low, s_high = source.low[theirs], source.high[theirs]
+    varies, is_flat = low < high, s_low >= s_high
+    # A scaler may have put the target between zero and one: then the source tells.
+    is_indicator = (low == 0.0) & (high == 1.0) & (s_low >= 0.0) & (s_high <= 1.0)
     m_theirs, m_ours = source.mean[theirs], target.mean[ours]
     filled = varies & is_flat & ~is_indicator
     filled[-1] = False  # a constant response has its own warning

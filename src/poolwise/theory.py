@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poolwise.double_double import Array
-from poolwise.fit import LinearFit
+from poolwise.errors import SingularTarget, check_penalty
+from poolwise.fit import LinearFit, solve_named
 from poolwise.least_squares import inverse_of
 from poolwise.moments import Moments
 from poolwise.problem import Problem
@@ -41,6 +42,9 @@ class Part:
     moments: Moments
     noise: float
     weight: float | None = None
+
+    def __post_init__(self) -> None:
+        check_penalty("noise", self.noise, positive=self.weight is None)
 
     @property
     def alpha(self) -> float:
@@ -105,6 +109,7 @@ def variance_gain(
     It is the matrix :math:`H` between :math:`x` and its transpose in eq. 11 of [1]_; parameters as
     in :func:`pooled_variance`.
     """
+    _require_full_rank(target, features, intercept=intercept)
     alone = pooled_variance([target], features, centre, intercept=intercept)
     return alone - pooled_variance([target, *sources], features, centre, intercept=intercept)
 
@@ -128,6 +133,7 @@ def optimal_variance_gain(
     :math:`C^{-1}` needs sources of full rank). It is computed as that square, so its sign
     survives rounding.
     """
+    _require_full_rank(target, features, intercept=intercept)
     A_inverse = pooled_variance(
         [Part(target.moments, target.noise)], features, centre, intercept=intercept
     )
@@ -166,6 +172,8 @@ def transfer_gain_of(problem: Problem, fit: LinearFit) -> float | None:
     fit has no covariance, or the target alone does not determine its coefficients.
     """
     alone = problem.target_fit
+    if not problem.sources:
+        return 0.0
     if fit.covariance is None or alone.covariance is None or alone.cautions:
         return None
     ratio = fit.noise / alone.noise if fit.noise and alone.noise else 1.0  # of their divisors
@@ -219,6 +227,12 @@ def mean_empirical_gain(
     rng = np.random.default_rng(random_state)
     gains = np.array([empirical_gain(*sample(rng), X, y) for _ in range(iterations)])
     return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(iterations))
+
+
+def _require_full_rank(target: Part, features: Sequence[str], *, intercept: bool) -> None:
+    rank = solve_named(target.moments, features, (), intercept=intercept).rank
+    if rank < len(features):
+        raise SingularTarget(rank, len(features))
 
 
 def _inverse(M: Array, *, intercept: bool) -> Array:

@@ -557,7 +557,10 @@ class TestBadInput:
         assert caught.value.counts == {"age": 3, "bmi": 3}
         assert caught.value.rows == len(rows)
         message = str(caught.value)
-        assert f"Input contains NaN or infinity: {{'age': 3, 'bmi': 3}} of {len(rows):,} rows." in message
+        assert (
+            f"Input contains NaN or infinity: {{'age': 3, 'bmi': 3}} of {len(rows):,} rows."
+            in message
+        )
         assert "Drop or impute these rows" in message
 
     def test_counts_run_over_all_blocks(self):

@@ -12,8 +12,7 @@ from numpy.testing import assert_array_equal
 
 from poolwise.errors import DuplicateColumns, NotNumeric, UnknownTable, UnseenLevel
 from poolwise.tables import open_table
-from poolwise.tables.columns import Column, unify
-from poolwise.tables.frames import MOST_LEVELS
+from poolwise.tables.columns import MOST_LEVELS, Column, unify
 
 
 class OnlyAStream:
@@ -188,8 +187,21 @@ class TestCategories:
         assert len(encoded(kind({"g": texts[:-1]}))[0]) == MOST_LEVELS
         with pytest.raises(NotNumeric) as caught:
             encoded(kind({"g": texts}))
-        assert "Column 'g' of X has 501 different texts in 501 rows" in str(caught.value)
+        assert "Column 'g' has 501 different texts" in str(caught.value)
         assert "Drop it, or group it into at most 500 levels." in str(caught.value)
+
+    def test_the_limit_holds_for_all_tables_together(self):
+        tables = [
+            open_table(pd.DataFrame({"g": [f"{t} {k}" for k in range(300)]}), t) for t in "ab"
+        ]
+        with pytest.raises(NotNumeric, match="has 600 different texts"):
+            unify(tables[0], {"b": tables[1]}, ["g"])
+
+    @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+    def test_numbers_stored_as_text_are_refused(self, kind):
+        with pytest.raises(NotNumeric, match=r"numbers stored as text, '0\.5' for one"):
+            encoded(kind({"g": [f"{k}.5" for k in range(30)]}))
+        assert encoded(kind({"g": [f"{k}" for k in range(5)]}))[0]  # few: codes
 
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_an_unseen_level_is_refused_or_counts_as_the_reference(self, kind):

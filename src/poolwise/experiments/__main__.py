@@ -33,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     print("Transfer gain of data pooling over target-only least squares (squared error)")
     print("\n".join(text_table(head, rows)))
+    print("(Where the mean of the new feature is known it does not matter: two columns agree.)")
 
 
 if __name__ == "__main__":

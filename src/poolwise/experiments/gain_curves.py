@@ -28,8 +28,6 @@ class Curve:
 
     Parameters
     ----------
-    figure : str
-        Which of the two figures.
     label : str
         The paper's name of the curve.
     method : DataPooling
@@ -38,17 +36,16 @@ class Curve:
         Mean of the new feature x1.
     """
 
-    figure: str
     label: str
     method: DataPooling
     mean: float
 
 
 CURVES = (
-    Curve("noise", "real alpha", DataPooling(weights=NOISE_RATIO, means={"x1": 0.0}), 0.0),
-    Curve("noise", "estimated alpha", DataPooling(means={"x1": 0.0}), 0.0),
-    Curve("mean", "true mean", DataPooling(means={"x1": 1.0}), 1.0),
-    Curve("mean", "estimated mean", DataPooling(), 1.0),
+    Curve("real alpha", DataPooling(weights=NOISE_RATIO, means={"x1": 0.0}), 0.0),
+    Curve("estimated alpha", DataPooling(means={"x1": 0.0}), 0.0),
+    Curve("true mean", DataPooling(means={"x1": 1.0}), 1.0),
+    Curve("estimated mean", DataPooling(), 1.0),
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sklearn.base import BaseEstimator
 
 from poolwise.double_double import Array
-from poolwise.errors import BadOption, OptionIgnored, TransferWarning
+from poolwise.errors import OptionIgnored, TransferWarning, check_penalty
 from poolwise.fit import Ddof, LinearFit, regress
 from poolwise.moments import Moments
 from poolwise.noise import Noise, estimate_noise
@@ -70,8 +70,7 @@ class DataPooling(BaseEstimator):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of target and sources together."""
-        if not 0.0 <= self.ridge < float("inf"):
-            raise BadOption("ridge", self.ridge, "finite and not negative")
+        check_penalty("ridge", self.ridge)
         noise = estimate_noise(problem, self.ddof)
         weights = self._weights(noise)
         filled = {n: problem.filled(s, self.means) for n, s in problem.sources.items()}
@@ -129,6 +128,6 @@ class DataPooling(BaseEstimator):
             given = {n: self.weights.get(n, noise.weights[n]) for n in noise.sources}
         else:
             given = dict.fromkeys(noise.sources, self.weights)
-        if any(not 0.0 <= w < float("inf") for w in given.values()):
-            raise BadOption("weights", self.weights, "finite and not negative")
+        for weight in given.values():
+            check_penalty("weights", weight)
         return {n: float(w) for n, w in given.items()}

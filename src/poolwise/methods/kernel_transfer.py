@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
 from poolwise.double_double import Array
-from poolwise.errors import NeedsRows
+from poolwise.errors import NeedsRows, check_penalty
 from poolwise.fit import LinearFit, regress
 from poolwise.moments import Moments
 from poolwise.problem import Problem, Rows
 from poolwise.row_sums import Block
 
+LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits
 CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache
 
 
@@ -57,6 +59,10 @@ class KernelTransfer(BaseEstimator):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of the target and the filled sources."""
+        check_penalty("ridge", self.ridge, positive=True)
+        check_penalty("mean_weight", self.mean_weight)
+        if self.gamma is not None:
+            check_penalty("gamma", self.gamma, positive=True)
         lacking = [n for n, s in problem.sources.items() if problem.unseen(s)]
         rowless = [n for n in lacking if n not in problem.source_rows]
         if lacking and problem.target_rows is None:
@@ -111,16 +117,21 @@ class _Kernel:
     r"""The radial kernel of any rows with fixed rows :math:`t`, as one matrix product.
 
     :math:`-\gamma \lVert z - t \rVert^2` is the product of :math:`(z, \lVert z \rVert^2, 1)` with
-    :math:`(2\gamma t, -\gamma, -\gamma\lVert t \rVert^2)`.
+    :math:`(2\gamma t, -\gamma, -\gamma\lVert t \rVert^2)`. Where these terms are so large that
+    their difference would lose digits, squared differences are summed instead, which takes longer.
     """
 
     def __init__(self, T: Array, gamma: float) -> None:
         squares = (T**2).sum(axis=1, keepdims=True)
         ones = np.ones_like(squares)
+        self.T, self.gamma, self.largest = T, gamma, float(squares.max())
         self.columns = np.hstack((2.0 * T, -ones, -squares)).T * gamma
 
     def __call__(self, z: Array) -> Array:
         squares = (z**2).sum(axis=1, keepdims=True)
+        if self.gamma * (self.largest + squares.max()) > LARGE_EXPONENT:
+            distances = cdist(z, self.T, "sqeuclidean")
+            return np.asarray(np.exp(-self.gamma * distances))
         exponent: Array = np.hstack((z, squares, np.ones_like(squares))) @ self.columns
         np.minimum(exponent, 0.0, out=exponent)  # rounding may lift a zero distance above it
         return np.exp(exponent, out=exponent)

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from poolwise.tables import Table
 
 
+MOST_LEVELS = 500  # more than this is an identifier, not a category
+
+
 @dataclass(frozen=True)
 class Column:
     """One raw column: a number, or levels that become indicators.
@@ -93,6 +96,12 @@ def unify(
             columns.append(Column(name))
             continue
         levels = tuple(sorted(seen.union(ours)))
+        if len(levels) > MOST_LEVELS:
+            raise NotNumeric(
+                name,
+                f"has {len(levels):,} different texts, which looks like an identifier",
+                f"Drop it, or group it into at most {MOST_LEVELS} levels.",
+            )
         first = (complete or target).levels_of(name) or levels
         rest = tuple(level for level in levels if level != first[0])
         full = not intercept and all(c.levels is None for c in columns)

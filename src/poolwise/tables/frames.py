@@ -16,7 +16,7 @@ from poolwise.double_double import Array
 from poolwise.errors import DuplicateColumns, NotNumeric, UnknownTable, UnseenLevel
 from poolwise.tables.columns import Column
 
-MOST_LEVELS = 500  # more than this is an identifier, not a category
+FEW_LEVELS = 20  # texts that look like numbers: more than this are numbers, not codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +41,11 @@ class FrameTable:
             advice = "Turn it into numbers (days since a date, say) or text, or drop it."
             raise self._refused(name, series, advice)
         levels = tuple(sorted(set(_texts(series)).difference([None])))
-        if len(levels) > MOST_LEVELS:
+        if series.dtype == nw.String and len(levels) > FEW_LEVELS and _look_like_numbers(levels):
             raise NotNumeric(
                 name,
-                f"of {self.where} has {len(levels):,} different texts in {self.rows:,} rows, "
-                "which looks like an identifier",
-                f"Drop it, or group it into at most {MOST_LEVELS} levels.",
+                f"of {self.where} holds numbers stored as text, {levels[0]!r} for one",
+                "Convert it to numbers, or to a categorical type if they are codes.",
             )
         return levels
 
@@ -146,6 +145,13 @@ def _without_views(table: Any) -> Any:
             continue
         table = table.set_column(j, table.schema.names[j], column)
     return table
+
+
+def _look_like_numbers(levels: Sequence[str]) -> bool:
+    try:
+        return all(float(level) is not None for level in levels)
+    except ValueError:
+        return False
 
 
 def _is_number(series: nw.Series[Any]) -> bool:

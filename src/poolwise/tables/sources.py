@@ -91,6 +91,7 @@ def _source(name: str, source: Any) -> Given | Moments:
         return source
     if isinstance(source, tuple) and len(source) in (2, 3):
         return Given(*source)
-    if hasattr(source, "columns") or hasattr(source, "__arrow_c_stream__"):
+    is_table = hasattr(source, "columns") or hasattr(source, "__arrow_c_stream__")
+    if is_table and getattr(source, "ndim", 2) == 2:
         return Given(source)
     raise BadSource(name, source)
