@@ -138,8 +138,9 @@ def gather(
     cautions += _levels_apart(target, tables, columns)
     read, kept, lacking, more = read_sources(rows, taken=given, intercept=intercept)
     cautions += more
-    problem = Problem(complete.moments(), read | moments, response, intercept, complete, kept)
-    everywhere = set(problem.seen_by_all())
+    known = read | moments
+    problem = Problem(complete.moments(), known, response, intercept, complete, kept)
+    everywhere = set(problem.features).intersection(*(s.names for s in known.values()))
     lacking.update(*split, (c.name for c in columns if not everywhere.issuperset(c.outputs)))
     return Intake(problem, columns, complete, frozenset(lacking), tuple(cautions))
 

@@ -11,6 +11,7 @@ from poolwise.double_double import Array
 from poolwise.scatter import Scatter
 
 EPS = float(np.finfo(np.float64).eps)
+PLAIN = 1e-4  # a pivot above this is far from zero: at most four digits are lost
 RANK_TOLERANCE = 4 * EPS  # times the number of features and the largest eigenvalue
 
 
@@ -80,6 +81,24 @@ def solve(
         constant=tuple(int(j) for j in np.flatnonzero(size <= 0.0)),
         dependent=tuple(int(varies[j]) for j in dependent),
     )
+
+
+def plain_residual(scatter: Scatter, features: Sequence[int], response: int) -> float | None:
+    """Return the residual scatter of one response where nothing is near singular, else None.
+
+    With all columns scaled to a diagonal of one and the response last, the last pivot of a Cholesky
+    factor is the share that the features leave over. Small pivots are for :func:`solve` to judge.
+    """
+    S = scatter.between([*features, response], [*features, response])
+    size = S.diagonal()
+    if not size.min() > 0.0:
+        return None
+    unit = 1.0 / np.sqrt(size)
+    try:
+        pivots = np.linalg.cholesky(S * unit[:, None] * unit).diagonal() ** 2
+    except np.linalg.LinAlgError:
+        return None
+    return float(pivots[-1] * size[-1]) if pivots.min() > PLAIN else None
 
 
 def inverse_of(matrix: Array) -> Array:

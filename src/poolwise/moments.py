@@ -96,13 +96,14 @@ class Moments:
     @classmethod
     def of_blocks(cls, names: Sequence[str], blocks: Iterable[Block]) -> Moments:
         """Return the moments of rows that come in blocks, each read once and then forgotten."""
-        total, run, read = None, None, 0
+        total, run, read, wide = None, None, 0, False
         bad = np.zeros(len(names), dtype=np.intp)
         for z, w in chunks(len(names), blocks):
             read += len(z)
             run = RowSums(z, w) if run is None else run
             if bad.any() or not run.spans(z):
                 bad += np.count_nonzero(~np.isfinite(z[:, :-1]), axis=0)
+                wide = True
                 continue
             if not run.add(z, w):
                 raise TooLarge([names[j] for j in run.overflown()])
@@ -112,8 +113,8 @@ class Moments:
             raise NotFinite({n: int(b) for n, b in zip(names, bad, strict=True) if b}, read)
         if run is None:
             return cls.empty(names) if total is None else total
-        if too_large := run.overflown():
-            raise TooLarge([names[j] for j in too_large])
+        if wide:
+            raise TooLarge([names[j] for j in run.overflown()])
         if too_small := run.vanished():
             raise TooSmall([names[j] for j in too_small])
         return cls._of_sums(names, run, total)
@@ -183,24 +184,25 @@ class Moments:
 
     def fill(self, values: Mapping[str, float]) -> Moments:
         """Moments with further columns, each constant."""
-        if self.weight == 0.0:
-            return replace(Moments.empty((*self.names, *values)), rows=self.rows)
-        constant = np.array(list(values.values()), dtype=np.float64)
         if bad := {n: self.rows for n, v in values.items() if not np.isfinite(v)}:
             raise NotFinite(bad, self.rows, "The values to fill in")
-        return Moments(
-            (*self.names, *values),
-            self.rows,
-            self.weight,
-            np.concatenate((self.mean, constant)),
-            np.concatenate((self.mean_tail, np.zeros(len(values)))),
-            self.scatter.padded(len(values)),
-            np.concatenate((self.low, constant)),
-            np.concatenate((self.high, constant)),
-        )
+        if self.weight == 0.0:
+            return replace(Moments.empty((*self.names, *values)), rows=self.rows)
+        return self.widened((*self.names, *values), values)
 
     def __contains__(self, name: object) -> bool:
         return name in self._place
+
+    def widened(self, names: Sequence[str], values: Mapping[str, float]) -> Moments:
+        """Moments of the columns ``names``: those that are here, the others constant."""
+        here = [j for j, n in enumerate(names) if n in self]
+        at = self.index(names[j] for j in here)
+        mean = np.array([values.get(n, 0.0) for n in names], dtype=np.float64)
+        tail, low, high = np.zeros(len(names)), mean.copy(), mean.copy()
+        mean[here], tail[here] = self.mean[at], self.mean_tail[at]
+        low[here], high[here] = self.low[at], self.high[at]
+        scatter = self.scatter.placed(at, here, len(names))
+        return Moments(tuple(names), self.rows, self.weight, mean, tail, scatter, low, high)
 
     def index(self, names: Iterable[str]) -> list[int]:
         """Return the positions of columns."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from poolwise.errors import NoiseNotEstimable, TransferWarning
-from poolwise.fit import Ddof, regress
+from poolwise.fit import Ddof, noise_of
 from poolwise.problem import Problem
 
 
@@ -47,12 +47,9 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
       weigh as much as the target's.
     """
     y, intercept = problem.response, problem.intercept
-    if ddof == "unbiased":
-        target = problem.target_fit.noise
-    else:
-        target = regress(problem.target, y, intercept=intercept, ddof=ddof).noise
+    target = noise_of(problem.target, y, problem.features, intercept=intercept, ddof=ddof)
     own = {
-        name: regress(source, y, problem.shared(source), intercept=intercept, ddof=ddof).noise
+        name: noise_of(source, y, problem.shared(source), intercept=intercept, ddof=ddof)
         for name, source in problem.sources.items()
     }
     if target == 0.0 and problem.target.rows <= len(problem.features) + intercept:
@@ -71,7 +68,7 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         noise = own[name]
         if noise is None:
             shared = problem.shared(source)
-            noise = regress(problem.target, y, shared, intercept=intercept, ddof=ddof).noise
+            noise = noise_of(problem.target, y, shared, intercept=intercept, ddof=ddof)
             why = f"{source.weight:g} rows for {len(shared) + intercept} coefficients"
             then = (
                 "The target's noise given the same features stands in for it."

@@ -131,7 +131,7 @@ class Problem:
         """Return a source with its unseen features held at their target mean, or at ``means``."""
         known = {n: self.target.mean_of(n) for n in self.unseen(source)}
         known |= {n: float(m) for n, m in (means or {}).items() if n in known}
-        return source.fill(known).select(self.target.names)
+        return source.widened(self.target.names, known)
 
     def without(self, lacking: Sequence[str]) -> Problem:
         """Return the same problem as if these features had never been measured.

@@ -135,9 +135,10 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             self._check_options()
             X = self._checked(X, y, reset=True)
             is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
+            is_vector = isinstance(y, np.ndarray) and y.ndim == 1
             intake = gather(
                 X,
-                y if is_series else column_or_1d(y, warn=True),
+                y if is_series or is_vector else column_or_1d(y, warn=True),
                 weights=sample_weight,
                 sources=sources,
                 response=self.response,
@@ -279,6 +280,9 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         y = y if y is None else "no_validation"
         if _is_frame(X):
             open_table(X, "X")  # says what is wrong with a table better than what follows
+            validate_data(self, X, y, reset=reset, skip_check_array=True)
+            return X
+        if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.shape[1]:
             validate_data(self, X, y, reset=reset, skip_check_array=True)
             return X
         X = unmasked(X) if np.ma.isMaskedArray(X) else X

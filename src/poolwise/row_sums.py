@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -27,10 +28,9 @@ class RowSums:
     def __init__(self, z: Array, w: Array | None) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             steps = z - z[0]  # exactly zero in a constant column
-            mean = steps.mean(axis=0) if w is None else w @ steps / w.sum()
+            mean = steps.sum(axis=0) / len(z) if w is None else w @ steps / w.sum()
             self.shift = z[0] + mean
         self.shift[-1] = 0.0
-        self.shifts = np.tile(self.shift, FOLD)
         self.rows, self.gram = 0, np.zeros((z.shape[1], z.shape[1]))
         self.low, self.high = np.full(z.shape[1], np.inf), np.full(z.shape[1], -np.inf)
 
@@ -47,11 +47,15 @@ class RowSums:
         self.rows += len(z)
         with np.errstate(over="ignore", invalid="ignore"):
             for part in _folded(z):
-                part -= self.shifts[: part.shape[1]]
+                part -= self.shift if part.shape[1] == z.shape[1] else self._shifts
             if w is not None:
                 z *= np.sqrt(w)[:, None]
             self.gram += z.T @ z
             return bool(np.isfinite(self.gram.diagonal()).all())
+
+    @cached_property
+    def _shifts(self) -> Array:
+        return np.tile(self.shift, FOLD)
 
     def overflown(self) -> list[int]:
         """Return the columns whose squares overflow."""
@@ -79,6 +83,8 @@ class RowSums:
 def _folded(z: Array) -> list[Array]:
     """Return the same memory with many rows in one, so that a loop over columns is a long one."""
     rows, columns = z.shape
+    if rows < 8 * FOLD:
+        return [z]
     whole = rows - rows % FOLD
     return [p for p in (z[:whole].reshape(-1, FOLD * columns), z[whole:]) if len(p)]
 

@@ -54,9 +54,11 @@ class Scatter:
         """Return the scatter of some columns, in the order given."""
         return Scatter.of(self.between(columns, columns))
 
-    def padded(self, columns: int) -> Scatter:
-        """Return the scatter with further columns, each constant."""
-        return Scatter.of(np.pad(self._values, (0, columns)))
+    def placed(self, columns: Sequence[int], at: Sequence[int], width: int) -> Scatter:
+        """Return the scatter of some columns, put among constant ones."""
+        values = np.zeros((width, width))
+        values[np.asarray(at, dtype=np.intp)[:, None], at] = self.between(columns, columns)
+        return Scatter.of(values)
 
     def diagonal(self) -> Array:
         """Return the scatter of each column by itself."""

@@ -18,8 +18,8 @@ LOCATION_STEP = 3.0  # in mean standard deviations; Fahrenheit against Celsius i
 def suspicions(problem: Problem) -> Iterator[TransferWarning]:
     """Yield a warning for each thing that looks wrong."""
     target, y = problem.target, problem.response
-    varies = sum(not target.is_constant(n) for n in problem.features)
-    coefficients = varies + problem.intercept
+    varies = np.count_nonzero(target.low < target.high) - (not target.is_constant(y))
+    coefficients = int(varies) + problem.intercept
     if target.weight <= coefficients:
         yield FewRows(target.weight, coefficients)
     if target.rows > 1 and target.is_constant(y):
