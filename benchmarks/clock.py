@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 
 from poolwise.progress import tracked
 
-SHORTEST = 0.05  # seconds; what is quicker is run again until it has taken this long
+SHORTEST = 0.25  # seconds; what is quicker is run again until it has taken this long, warm
 
 
 def interleaved(

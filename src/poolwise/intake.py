@@ -118,7 +118,9 @@ def gather(
     all_rows = TableRows(
         target, columns, response, numbers(y, response), _weights(weights), "the target"
     )
-    split = all_rows.by_pattern()
+    split: dict[tuple[str, ...], TableRows] = {(): all_rows}
+    if not is_whole:
+        split = all_rows.by_pattern()
     complete = split.pop(())
 
     rows, cautions = named_patterns("rows", split, "X", taken=given, intercept=intercept)

@@ -16,6 +16,7 @@ Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
 """Arrays that stand side by side, each with the same rows, and the weights of the rows."""
 
 CHUNK = 4096  # rows; a chunk of 30 columns is a megabyte and stays in a core's cache
+HEAD = 256  # rows whose mean is a good enough shift
 FOLD = 64  # rows treated as one long row where columns do not matter
 FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
 SMALLEST = 1e-280  # of a sum of squares: below, digits are lost to underflow
@@ -27,6 +28,8 @@ class RowSums:
 
     def __init__(self, z: Array, w: Array | None) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
+            if w is None:  # the first rows are near enough; weights may all lie on later ones
+                z = z[:HEAD]
             steps = z - z[0]  # exactly zero in a constant column
             mean = steps.sum(axis=0) / len(z) if w is None else w @ steps / w.sum()
             self.shift = z[0] + mean
@@ -64,8 +67,10 @@ class RowSums:
 
     def vanished(self) -> list[int]:
         """Return the columns that vary, although the sum of their squares says they hardly do."""
-        varies = self.low < self.high
-        return [int(j) for j in np.flatnonzero(varies & (self.gram.diagonal() < SMALLEST))]
+        small = self.gram.diagonal() < SMALLEST
+        return (
+            [int(j) for j in np.flatnonzero(small & (self.low < self.high))] if small.any() else []
+        )
 
     def is_far(self) -> bool:
         """Say whether the mean has moved so far from the shift that digits are being lost."""
@@ -76,7 +81,8 @@ class RowSums:
         """Return the weight, the mean as two doubles, and the scatter."""
         weight, sums = float(self.gram[-1, -1]), self.gram[-1, :-1]
         scatter = self.gram[:-1, :-1] - np.outer(sums, sums) / weight
-        np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
+        at = np.arange(len(scatter))
+        scatter[at, at] = np.maximum(scatter.diagonal(), 0.0)
         return weight, *two_sum(self.shift[:-1], sums / weight), scatter
 
 

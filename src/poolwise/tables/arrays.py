@@ -36,7 +36,7 @@ class ArrayTable:
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Say where values are NaN."""
-        part = self.values[:, self._at(names)]
+        part = self.values if tuple(names) == self.names else self.values[:, self._at(names)]
         return np.isnan(part) if part.dtype.kind == "f" else np.zeros(part.shape, dtype=bool)
 
     def read(self, columns: Sequence[Column], start: int, stop: int) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from poolwise.errors import NotNumeric
@@ -43,7 +44,7 @@ class Column:
             return ()
         return self.levels if self.full else self.levels[1:]
 
-    @property
+    @cached_property
     def outputs(self) -> tuple[str, ...]:
         """Names of the encoded columns: the name itself, or ``name=level`` for each indicator."""
         if self.levels is None:
@@ -93,7 +94,7 @@ def unify(
                 raise _different_kinds(name, source, text_in_target=ours is not None)
             seen.update(levels or ())
         if ours is None:
-            columns.append(Column(name))
+            columns.append(_number(name))
             continue
         levels = tuple(sorted(seen.union(ours)))
         if len(levels) > MOST_LEVELS:
@@ -107,6 +108,12 @@ def unify(
         full = not intercept and all(c.levels is None for c in columns)
         columns.append(Column(name, (*first[:1], *rest), full, unseen))
     return tuple(columns)
+
+
+@lru_cache(maxsize=1024)
+def _number(name: str) -> Column:
+    """Return the column of a number, the same one in every fit."""
+    return Column(name)
 
 
 def encoded(columns: Sequence[Column]) -> tuple[str, ...]:
