@@ -143,7 +143,7 @@ class TestAgainstNumpy:
         X = np.random.default_rng(0).normal(size=(30, 4))
         S = scatter_of(X, X[:, :1] ** 2)
         solution = solve(S, range(4), [4])
-        assert_allclose(solution.inverse @ S.rounded()[:4, :4], np.eye(4), atol=1e-13)
+        assert_allclose(solution.inverse @ S.between(range(4), range(4)), np.eye(4), atol=1e-13)
 
     def test_features_and_responses_may_stand_in_any_order(self):
         rows = np.random.default_rng(1).normal(size=(40, 4))

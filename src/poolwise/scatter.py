@@ -67,7 +67,3 @@ class Scatter:
     def between(self, rows: Sequence[int], columns: Sequence[int]) -> Array:
         """Return some rows and columns of the matrix, as doubles."""
         return self._values[np.asarray(rows, dtype=np.intp)[:, None], columns]
-
-    def rounded(self) -> Array:
-        """Return the matrix as doubles, read-only."""
-        return self._values

@@ -21,8 +21,8 @@ class Offset(BaseEstimator):
        \hat\theta'' = \arg\min \sum_{i \in T} (y_i - x'_i\hat\gamma - x''_i\theta'')^2
 
     What people do today who own an old model and correct it. Several sources are stacked, on the
-    features that all of them have, or that the largest has if no feature is in all. (A residual
-    regressed on *all* columns is target-only least squares.)
+    same features as in ``source_columns_only``. (A residual regressed on *all* columns is
+    target-only least squares.)
 
     Assumes that the old model holds in the target and that the new features are uncorrelated with
     the shared ones; if they are not, their effect is split wrongly.

@@ -16,12 +16,13 @@ from poolwise.problem import Problem
 
 @dataclass(eq=False, repr=False)
 class SourceColumnsOnly(BaseEstimator):
-    r"""Least squares of all rows on the features that every table has.
+    r"""Least squares of all rows on the features of the history.
 
     .. math:: \min_{\theta'} \sum_{i \in T \cup S} (y_i - x'_i\theta')^2, \qquad \theta'' = 0
 
-    What people do today who drop the new column. If no feature is in all sources, the features of
-    the largest are used, and sources that lack one of them are left out.
+    What people do today who drop the new column. The features are those that nine tenths of the
+    history's weight have, or those of the largest source if there are none; sources that lack one
+    of them are left out.
 
     Assumes that the features which some source lacks add nothing, and that target and sources
     have the same reduced model.
@@ -55,7 +56,7 @@ def left_out(
 ) -> tuple[TransferWarning, ...]:
     """Return what to say when not all sources could be used."""
     rest = [name for name in problem.sources if name not in used]
-    why = "no feature is in all sources, and these lack one that the largest has"
+    why = "they lack a feature that nearly all of the history, or its largest source, has"
     return (SourceLeftOut(method, rest, why),) if rest else ()
 
 
