@@ -15,6 +15,7 @@ ROOT = Path(poolwise.__file__).parent
 # A module or package may import only what stands before it.
 ORDER = [
     "errors",
+    "options",
     "double_double",
     "scatter",
     "row_sums",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from numbers import Real
 from typing import Any
 
 
@@ -522,13 +521,6 @@ class SourceLeftOut(TransferWarning):
             f"{method} left out {listed(sources)}: {why}. data_pooling takes sources of any "
             "features."
         )
-
-
-def check_penalty(option: str, value: object, *, positive: bool = False) -> None:
-    """Refuse an option that is no finite number, or a negative one."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
-    if not 0.0 <= number < float("inf") or (positive and not number):
-        raise BadOption(option, value, f"finite and {'positive' if positive else 'not negative'}")
 
 
 def capital(text: str) -> str:

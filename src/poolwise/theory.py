@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poolwise.double_double import Array
-from poolwise.errors import SingularTarget, check_penalty
+from poolwise.errors import SingularTarget
 from poolwise.fit import LinearFit, solve_named
 from poolwise.least_squares import inverse_of
 from poolwise.moments import Moments
+from poolwise.options import check_number
 from poolwise.problem import Problem
 
 
@@ -44,7 +45,7 @@ class Part:
     weight: float | None = None
 
     def __post_init__(self) -> None:
-        check_penalty("noise", self.noise, positive=self.weight is None)
+        check_number("noise", self.noise, positive=self.weight is None)
 
     @property
     def alpha(self) -> float:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from sklearn.base import BaseEstimator
 
 from poolwise.double_double import Array
-from poolwise.errors import OptionIgnored, TransferWarning, check_penalty
+from poolwise.errors import OptionIgnored, TransferWarning
 from poolwise.fit import Ddof, LinearFit, regress
 from poolwise.moments import Moments
 from poolwise.noise import Noise, estimate_noise
+from poolwise.options import check_number
 from poolwise.problem import Problem
 from poolwise.theory import Part, pooled_variance
 
@@ -70,7 +71,7 @@ class DataPooling(BaseEstimator):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of target and sources together."""
-        check_penalty("ridge", self.ridge)
+        check_number("ridge", self.ridge)
         noise = estimate_noise(problem, self.ddof)
         weights = self._weights(noise)
         filled = {n: problem.filled(s, self.means) for n, s in problem.sources.items()}
@@ -129,5 +130,5 @@ class DataPooling(BaseEstimator):
         else:
             given = dict.fromkeys(noise.sources, self.weights)
         for weight in given.values():
-            check_penalty("weights", weight)
+            check_number("weights", weight)
         return {n: float(w) for n, w in given.items()}

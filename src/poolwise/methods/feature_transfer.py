@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import check_penalty
 from poolwise.fit import LinearFit, regress, solve_named
 from poolwise.moments import Moments
+from poolwise.options import check_number
 from poolwise.problem import Problem
 
 
@@ -49,8 +49,8 @@ class FeatureTransfer(BaseEstimator):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of the target and the filled sources."""
-        check_penalty("ridge", self.ridge)
-        check_penalty("mean_weight", self.mean_weight)
+        check_number("ridge", self.ridge)
+        check_number("mean_weight", self.mean_weight)
         pool = problem.target
         for source in problem.sources.values():
             pool += self._filled(problem, source)

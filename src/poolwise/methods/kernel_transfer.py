@@ -11,9 +11,10 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
 from poolwise.double_double import Array
-from poolwise.errors import NeedsRows, check_penalty
+from poolwise.errors import NeedsRows
 from poolwise.fit import LinearFit, regress
 from poolwise.moments import Moments
+from poolwise.options import check_number
 from poolwise.problem import Problem, Rows
 from poolwise.row_sums import Block
 
@@ -59,10 +60,10 @@ class KernelTransfer(BaseEstimator):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of the target and the filled sources."""
-        check_penalty("ridge", self.ridge, positive=True)
-        check_penalty("mean_weight", self.mean_weight)
+        check_number("ridge", self.ridge, positive=True)
+        check_number("mean_weight", self.mean_weight)
         if self.gamma is not None:
-            check_penalty("gamma", self.gamma, positive=True)
+            check_number("gamma", self.gamma, positive=True)
         lacking = [n for n, s in problem.sources.items() if problem.unseen(s)]
         rowless = [n for n in lacking if n not in problem.source_rows]
         if lacking and problem.target_rows is None:
