@@ -49,6 +49,7 @@ EXAMPLES = [
     errors.LevelsApart("old", "region", ["n"], ["north"]),
     errors.OtherUnits("old", "temperature", (59.0, 14.4), (15.0, 8.0)),
     errors.FilledColumn("old", "rain", 0.0),
+    errors.ConstantFeatures(["a"]),
     errors.ConstantResponse("the target", 2.5),
     errors.RankDeficient(["a", "b"], "the target"),
     errors.FewRows(3, 4),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poolwise import Moments
-from poolwise.errors import ConstantResponse, FewRows, FilledColumn, OtherUnits
+from poolwise.errors import ConstantFeatures, ConstantResponse, FewRows, FilledColumn, OtherUnits
 from poolwise.problem import Problem
 from poolwise.suspicions import suspicions
 
@@ -95,10 +95,10 @@ def test_a_filled_column_is_told_with_its_value(draw, value):
     assert "leave it out of the source (or set it to NaN)" in str(warning)
 
 
-def test_a_column_that_is_constant_everywhere_is_not_suspected(draw):
+def test_a_column_that_is_constant_everywhere_is_not_taken_for_filled(draw):
     target, source = draw(100), draw(400)
     target["rain"], source["rain"] = np.zeros(100), np.zeros(400)
-    assert told(target, source) == []
+    assert [type(said) for said in told(target, source)] == [ConstantFeatures]
 
 
 def test_a_constant_response_of_the_target_is_told(draw):
@@ -152,3 +152,15 @@ def test_unseen_columns_are_not_suspected(draw):
     source = draw(400)
     del source["rain"]
     assert told(draw(100), source) == []
+
+
+def test_features_that_vary_nowhere_are_named():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack((rng.normal(size=(40, 2)), np.full(40, 3.0), rng.normal(size=40)))
+    target = Moments.of_rows(("a", "b", "c", "y"), rows)
+    source = Moments.of_rows(("a", "c", "y"), rows[:, [0, 2, 3]])
+    (said,) = suspicions(Problem(target, {"old": source}, "y"))
+    assert isinstance(said, ConstantFeatures)
+    assert "['c'] have one value in every row" in str(said)
+    varying = Moments.of_rows(("a", "c", "y"), rng.normal(size=(40, 3)))
+    assert not list(suspicions(Problem(target, {"old": varying}, "y")))

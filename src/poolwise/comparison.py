@@ -88,7 +88,7 @@ class Comparison:
             f"{self.baseline} on target rows"
         )
         how = "lower" if best["rmse"] < base["rmse"] else "higher"
-        surely, sure = _is_significant(best), _sure(best, len(lines))
+        surely, sure = _is_significant(best), _sure(best, len(self.scores) - 1)
         if how == "lower" and surely:
             said = f"History helps: {numbers}, {change} {how} ({sure}; {rows})."
         elif how == "higher" and surely:

@@ -463,6 +463,16 @@ class FilledColumn(TransferWarning):
         )
 
 
+class ConstantFeatures(TransferWarning):
+    """Features that do not vary in any table."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"{listed(names)} have one value in every row: they explain nothing and get "
+            "coefficient zero. Are they the right columns?"
+        )
+
+
 class ConstantResponse(TransferWarning):
     """A response that does not vary."""
 

@@ -48,10 +48,7 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
     """
     y, intercept = problem.response, problem.intercept
     target = noise_of(problem.target, y, problem.features, intercept=intercept, ddof=ddof)
-    own = {
-        name: noise_of(source, y, problem.shared(source), intercept=intercept, ddof=ddof)
-        for name, source in problem.sources.items()
-    }
+    own = source_noises(problem, ddof)
     if target == 0.0 and problem.target.rows <= len(problem.features) + intercept:
         target = None  # few rows of large weight: no residual, but no exact fit either
     cautions: list[TransferWarning] = []
@@ -95,3 +92,12 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         cautions.append(NoiseNotEstimable("the target", why, then))
     weights = {name: reference / usable[name] if name in usable else 1.0 for name in own}
     return Noise(target, own, weights, tuple(cautions))
+
+
+def source_noises(problem: Problem, ddof: Ddof = "unbiased") -> dict[str, float | None]:
+    """Return the residual variance of each source, given the features it has."""
+    y, intercept = problem.response, problem.intercept
+    return {
+        name: noise_of(source, y, problem.shared(source), intercept=intercept, ddof=ddof)
+        for name, source in problem.sources.items()
+    }

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from poolwise.errors import ConstantResponse, FewRows, FilledColumn, OtherUnits, TransferWarning
+from poolwise.errors import (
+    ConstantFeatures,
+    ConstantResponse,
+    FewRows,
+    FilledColumn,
+    OtherUnits,
+    TransferWarning,
+)
 from poolwise.moments import Moments
 from poolwise.problem import Problem
 
@@ -24,11 +31,23 @@ def suspicions(problem: Problem) -> Iterator[TransferWarning]:
         yield FewRows(target.weight, coefficients)
     if target.rows > 1 and target.is_constant(y):
         yield ConstantResponse("the target", target.mean_of(y))
+    flat = [target.names[j] for j in np.flatnonzero(target.low >= target.high)]
+    same = [n for n in flat if n != y and _is_constant(n, problem)]
+    if same and target.rows > 1:
+        yield ConstantFeatures(same)
     for name, source in problem.sources.items():
         if source.rows > 1 and source.is_constant(y):
             yield ConstantResponse(f"source {name!r}", source.mean_of(y))
         if source.rows >= ENOUGH_ROWS:
             yield from _of_columns(name, source, problem)
+
+
+def _is_constant(column: str, problem: Problem) -> bool:
+    """Say whether a column has one value in the target and in all sources that have it."""
+    tables = [t for t in (problem.target, *problem.sources.values()) if column in t]
+    at = [t.index([column])[0] for t in tables]
+    low = min(t.low[j] for t, j in zip(tables, at, strict=True))
+    return bool(low >= max(t.high[j] for t, j in zip(tables, at, strict=True)))
 
 
 def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[TransferWarning]:

@@ -389,3 +389,12 @@ def size(values):
 
 def name_of(method):
     return next(name for name, kind in METHODS.items() if type(method) is kind)
+
+
+def test_every_fit_tells_the_noise_and_the_weight_of_each_source(method):
+    problem = tables_of("one source", seed=3).problem()
+    fit = method.solve(problem)
+    if type(method).__name__ != "TargetOnly":  # it looks at no source
+        assert set(fit.source_noise) == set(problem.sources)
+        assert set(fit.weights) == set(problem.sources)
+    assert fit.noise > 0.0

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from poolwise.fit import LinearFit, regress, solve_named
 from poolwise.moments import Moments
+from poolwise.noise import source_noises
 from poolwise.options import check_number
 from poolwise.problem import Problem
 
@@ -56,8 +57,14 @@ class FeatureTransfer(BaseEstimator):
             pool += self._filled(problem, source)
         y, intercept = problem.response, problem.intercept
         fit = regress(pool, y, intercept=intercept, where=problem.pool_name)
-        noise, weights = problem.target_fit.noise, dict.fromkeys(problem.sources, 1.0)
-        return replace(fit, noise=noise, covariance=None, weights=weights, pool=pool)
+        return replace(
+            fit,
+            noise=problem.target_fit.noise,
+            source_noise=source_noises(problem),
+            covariance=None,
+            weights=dict.fromkeys(problem.sources, 1.0),
+            pool=pool,
+        )
 
     def _filled(self, problem: Problem, source: Moments) -> Moments:
         shared, unseen = problem.shared(source), problem.unseen(source)

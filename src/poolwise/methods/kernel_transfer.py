@@ -14,6 +14,7 @@ from poolwise.double_double import Array
 from poolwise.errors import NeedsRows
 from poolwise.fit import LinearFit, regress
 from poolwise.moments import Moments
+from poolwise.noise import source_noises
 from poolwise.options import check_number
 from poolwise.problem import Problem, Rows
 from poolwise.row_sums import Block
@@ -78,8 +79,14 @@ class KernelTransfer(BaseEstimator):
                 pool += source.select(problem.target.names)
         y, intercept = problem.response, problem.intercept
         fit = regress(pool, y, intercept=intercept, where=problem.pool_name)
-        noise, weights = problem.target_fit.noise, dict.fromkeys(problem.sources, 1.0)
-        return replace(fit, noise=noise, covariance=None, weights=weights, pool=pool)
+        return replace(
+            fit,
+            noise=problem.target_fit.noise,
+            source_noise=source_noises(problem),
+            covariance=None,
+            weights=dict.fromkeys(problem.sources, 1.0),
+            pool=pool,
+        )
 
     def _filled(self, problem: Problem, source: Moments, rows: Rows) -> Moments:
         assert problem.target_rows is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,6 +13,7 @@ from poolwise.fit import LinearFit, regress, solve_named
 from poolwise.least_squares import inverse_of
 from poolwise.methods.source_columns_only import widened
 from poolwise.moments import Moments
+from poolwise.noise import source_noises
 from poolwise.problem import Problem
 
 
@@ -51,16 +53,20 @@ class MonotoneLikelihood(BaseEstimator):
             then = "This is the fit on the target alone."
             caution = NoiseNotEstimable("the target", "it is fitted without residual", then)
             return replace(alone, cautions=(*alone.cautions, *cautions, caution))
+        told: dict[str, Any] = {
+            "source_noise": source_noises(problem),
+            "weights": dict.fromkeys(problem.sources, 1.0),
+        }
         features, pool = chain[0]
         first = regress(pool, y, features, intercept=intercept, ddof="mle", where="the pooled data")
         if len(chain) > 1 and first.noise:
             joined = _joined(problem, chain, alone)
-            return replace(joined, cautions=joined.cautions + cautions)
+            return replace(joined, cautions=joined.cautions + cautions, **told)
         if len(chain) > 1:
             then = "Features that not every source has get coefficient zero."
             why = "the features that all have leave no residual"
             cautions += (NoiseNotEstimable("the pooled data", why, then),)
-        first = replace(first, covariance=None, cautions=first.cautions + cautions)
+        first = replace(first, covariance=None, cautions=first.cautions + cautions, **told)
         return widened(first, problem.features)
 
 

@@ -55,6 +55,7 @@ class Offset(BaseEstimator):
             level=problem.target.mean_of(y) if intercept else 0.0,
             noise=update.noise,
             source_noise=dict.fromkeys(sources, old.noise),
+            weights=dict.fromkeys(sources, 1.0),
             dropped={**old.dropped, **update.dropped},
             cautions=old.cautions + update.cautions + left_out("offset", problem, sources),
         )

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from poolwise.errors import SourceLeftOut, TransferWarning
 from poolwise.fit import LinearFit, regress
 from poolwise.moments import Moments
+from poolwise.noise import source_noises
 from poolwise.problem import Problem
 
 
@@ -41,6 +42,7 @@ class SourceColumnsOnly(BaseEstimator):
         return replace(
             widened(reduced, problem.features),
             noise=own.noise,
+            source_noise=source_noises(problem),
             covariance=None,
             cautions=reduced.cautions + left_out("source_columns_only", problem, sources),
             weights=dict.fromkeys(sources, 1.0),
