@@ -55,16 +55,7 @@ class FeatureTransfer(BaseEstimator):
         pool = problem.target
         for source in problem.sources.values():
             pool += self._filled(problem, source)
-        y, intercept = problem.response, problem.intercept
-        fit = regress(pool, y, intercept=intercept, where=problem.pool_name)
-        return replace(
-            fit,
-            noise=problem.target_fit.noise,
-            source_noise=source_noises(problem),
-            covariance=None,
-            weights=dict.fromkeys(problem.sources, 1.0),
-            pool=pool,
-        )
+        return fit_of_imputed(problem, pool)
 
     def _filled(self, problem: Problem, source: Moments) -> Moments:
         shared, unseen = problem.shared(source), problem.unseen(source)
@@ -90,3 +81,20 @@ class FeatureTransfer(BaseEstimator):
         rows += self.mean_weight * Moments.of_rows(columns, [means])
         rows += self.ridge * Moments.of_rows(columns, np.eye(len(inputs), len(columns)))
         return solve_named(rows, inputs, unseen, intercept=False).coef
+
+
+def fit_of_imputed(problem: Problem, pool: Moments) -> LinearFit:
+    """Regress on the target and imputed sources, all rows alike.
+
+    No covariance: the imputation error is unknown. The pool is kept, so that rows which lack
+    columns can be predicted without imputing again.
+    """
+    y, intercept = problem.response, problem.intercept
+    return replace(
+        regress(pool, y, intercept=intercept, where=problem.pool_name),
+        noise=problem.target_fit.noise,
+        source_noise=source_noises(problem),
+        covariance=None,
+        weights=dict.fromkeys(problem.sources, 1.0),
+        pool=pool,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 
 from poolwise.double_double import Array
 from poolwise.errors import NeedsRows
-from poolwise.fit import LinearFit, regress
+from poolwise.fit import LinearFit
+from poolwise.methods.feature_transfer import fit_of_imputed
 from poolwise.moments import Moments
-from poolwise.noise import source_noises
 from poolwise.options import check_number
 from poolwise.problem import Problem, Rows
 from poolwise.row_sums import Block
@@ -77,16 +77,7 @@ class KernelTransfer(BaseEstimator):
                 pool += self._filled(problem, source, problem.source_rows[name])
             else:
                 pool += source.select(problem.target.names)
-        y, intercept = problem.response, problem.intercept
-        fit = regress(pool, y, intercept=intercept, where=problem.pool_name)
-        return replace(
-            fit,
-            noise=problem.target_fit.noise,
-            source_noise=source_noises(problem),
-            covariance=None,
-            weights=dict.fromkeys(problem.sources, 1.0),
-            pool=pool,
-        )
+        return fit_of_imputed(problem, pool)
 
     def _filled(self, problem: Problem, source: Moments, rows: Rows) -> Moments:
         assert problem.target_rows is not None
