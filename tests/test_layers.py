@@ -16,9 +16,13 @@ ROOT = Path(poolwise.__file__).parent
 ORDER = [
     "errors",
     "options",
+    "precision",
     "double_double",
     "scatter",
+    "chunks",
     "row_sums",
+    "sliced_sums",
+    "exact_sums",
     "moments",
     "least_squares",
     "fit",

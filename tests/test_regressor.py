@@ -26,7 +26,6 @@ from poolwise.errors import (
     OtherUnits,
     RankDeficient,
     RowsWithoutFeatures,
-    TooSmall,
     TransferWarning,
     UnknownMethod,
     UnseenLevel,

@@ -124,22 +124,44 @@ class OtherColumns(TransferError):
 
 
 class TooLarge(TransferError):
-    """Finite numbers whose squares overflow."""
+    """Finite numbers so large that their differences overflow."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], limit: float) -> None:
         super().__init__(
-            f"The squares of the numbers in {listed(names)} overflow double precision. "
-            "Divide these columns by a power of ten (the coefficients scale with it)."
+            f"Numbers in {listed(names)} are beyond {limit:g} in size, the most that can be "
+            "handled. Divide these columns by a power of ten (the coefficients scale with it)."
         )
 
 
-class TooSmall(TransferError):
-    """Columns that vary by so little that the squares vanish."""
+class TooWide(TransferError):
+    """Numbers too far apart in size to be added up exactly."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(
-            f"The numbers in {listed(names)} vary by so little that their squares vanish in double "
-            "precision. Multiply these columns by a power of ten (the coefficients scale with it)."
+            f"The sizes of the numbers in {listed(names)} differ by a factor of more than 1e200, "
+            "too much for exact sums. Use precision='accurate', or set the smallest to zero."
+        )
+
+
+class BeyondDoubles(TransferError):
+    """Coefficients that no double can hold."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"The coefficients of {listed(names)} are beyond the range of doubles, because the "
+            "units of these columns and of the response are so far apart. Multiply or divide "
+            "these columns by a power of ten (the coefficients scale with it)."
+        )
+
+
+class RoundedIntegers(TransferError):
+    """Integers that a double cannot hold."""
+
+    def __init__(self, count: int, largest: int, where: str = "The input") -> None:
+        super().__init__(
+            f"{capital(where)} has {count:,} integers, up to {largest:,} in size, that have more "
+            "than the 53 bits of a double and would be rounded. Subtract a common offset, or "
+            "convert the column to float64 if the last digits do not matter."
         )
 
 
@@ -480,6 +502,28 @@ class ConstantResponse(TransferWarning):
         super().__init__(
             f"The response is {value:.6g} in every row of {where}: there is nothing to explain. "
             "Is it the right column?"
+        )
+
+
+class DigitsLost(TransferWarning):
+    """Columns so nearly dependent that rounding leaves few digits of the coefficients."""
+
+    def __init__(self, where: str, error: float) -> None:
+        super().__init__(
+            f"The columns of {where} are so nearly dependent that rounding may change the "
+            f"coefficients by a share of {error:.0e}. Read the rows with precision='accurate'; "
+            "moments that are already taken must be taken again."
+        )
+
+
+class VarianceLeftOut(TransferWarning):
+    """Noise or standard errors that no double can hold."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"The numbers in {listed(names)} are so large or so small that the noise or the "
+            "standard errors are beyond double precision: they are left out. Multiply or divide "
+            "these columns by a power of ten to have them."
         )
 
 

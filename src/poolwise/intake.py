@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from poolwise.chunks import doubles, weights_as_numbers
 from poolwise.double_double import Array
 from poolwise.errors import (
     DifferentResponse,
@@ -20,12 +21,13 @@ from poolwise.errors import (
     NotMoments,
     NotNumeric,
     ResponseInFeatures,
+    RoundedIntegers,
     TooManyColumns,
     TransferWarning,
 )
 from poolwise.moments import Moments
+from poolwise.precision import Precision
 from poolwise.problem import Problem
-from poolwise.row_sums import weights_as_numbers
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column, encoded, unify
@@ -68,6 +70,7 @@ def gather(
     response: str = "y",
     intercept: bool = True,
     unseen_level: Literal["raise", "ignore"] = "raise",
+    precision: Precision = "auto",
 ) -> Intake:
     """Match columns by name, encode levels, and turn each table into moments.
 
@@ -91,6 +94,8 @@ def gather(
         Whether the model has an intercept.
     unseen_level : {"raise", "ignore"}, default="raise"
         What a level that was not there at fit does at prediction.
+    precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+        Digits of the second moments; see :class:`poolwise.PooledRegressor`.
     """
     target = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, "X")
     given = dict(Sources.of(sources, target.rows))
@@ -138,10 +143,12 @@ def gather(
         if extra := [n for n in there if n not in used]:
             cautions.append(DroppedColumns(name, extra, [n for n in used if n not in there]))
     cautions += _levels_apart(target, tables, columns)
-    read, kept, lacking, more = read_sources(rows, taken=given, intercept=intercept)
+    read, kept, lacking, more = read_sources(
+        rows, taken=given, intercept=intercept, precision=precision
+    )
     cautions += more
     known = read | moments
-    problem = Problem(complete.moments(), known, response, intercept, complete, kept)
+    problem = Problem(complete.moments(precision), known, response, intercept, complete, kept)
     everywhere = set(problem.features).intersection(*(s.names for s in known.values()))
     lacking.update(*split, (c.name for c in columns if not everywhere.issuperset(c.outputs)))
     return Intake(problem, columns, complete, frozenset(lacking), tuple(cautions))
@@ -197,7 +204,9 @@ def numbers(y: Any, name: str) -> Array:
     if values.dtype.kind == "O" and any(isinstance(v, str) for v in values):
         raise NotNumeric(name, "is the response and holds text", advice)
     try:
-        return np.asarray(values, dtype=np.float64)
+        return doubles(values, f"the response {name!r}")
+    except RoundedIntegers:
+        raise
     except (TypeError, ValueError) as error:
         raise NotNumeric(name, f"is the response and is not numeric ({error})", advice) from error
 

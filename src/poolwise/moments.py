@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from poolwise.double_double import Array, two_product, two_sum
+from poolwise.chunks import LARGEST, WEIGHTS, Block, chunks
+from poolwise.double_double import Array, Pair
 from poolwise.errors import (
     BadWeights,
     ColumnMismatch,
@@ -19,10 +21,12 @@ from poolwise.errors import (
     NotFinite,
     ShapeMismatch,
     TooLarge,
-    TooSmall,
 )
-from poolwise.row_sums import Block, RowSums, chunks
+from poolwise.exact_sums import ExactRun, ExactSums
+from poolwise.precision import Kept, Precision, check_precision, chosen
+from poolwise.row_sums import RowSums
 from poolwise.scatter import Scatter
+from poolwise.sliced_sums import SlicedSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,13 @@ class Moments:
         Centred second moments, never raw.
     low, high : array of shape (p,)
         Range of each column; after a map of several columns, bounds of it.
+    weight_tail : float
+        What rounding took from the weight.
+    units : array of int of shape (p,)
+        Mean and scatter of a column are in units of two to this power: zero, but for numbers so
+        large or so small that their squares would leave the range of doubles.
+    sums : ExactSums or None
+        The sums of rows and products without any rounding, where they were asked for.
 
     Examples
     --------
@@ -72,11 +83,16 @@ class Moments:
     scatter: Scatter
     low: Array
     high: Array
+    weight_tail: float = 0.0
+    units: NDArray[np.intp] = None  # type: ignore[assignment]  # ones, in __post_init__
+    sums: ExactSums | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.names)) < len(self.names):
             raise DuplicateColumns(self.names)
-        for array in (self.mean, self.mean_tail, self.low, self.high):
+        if self.units is None:
+            object.__setattr__(self, "units", np.zeros(len(self.names), dtype=np.intp))
+        for array in (self.mean, self.mean_tail, self.low, self.high, self.units):
             array.setflags(write=False)
 
     @classmethod
@@ -87,68 +103,122 @@ class Moments:
         return cls(tuple(names), 0, 0.0, np.zeros(p), np.zeros(p), Scatter.zero(p), low, high)
 
     @classmethod
+    def _of_sums(
+        cls, names: tuple[str, ...], rows: int, sums: ExactSums, low: Array, high: Array
+    ) -> Moments:
+        weight, mean, scatter, units = sums.parts()
+        held = Scatter.of_pair(scatter)
+        own = cls._of_pairs(names, rows, weight, mean, held, low, high, units)
+        return replace(own, sums=sums)
+
+    @classmethod
+    def _of_pairs(
+        cls,
+        names: tuple[str, ...],
+        rows: int,
+        weight: Pair,
+        mean: Pair,
+        scatter: Scatter,
+        low: Array,
+        high: Array,
+        units: NDArray[np.intp],
+    ) -> Moments:
+        w, tail = float(weight.high), float(weight.low)
+        return cls(names, rows, w, mean.high, mean.low, scatter, low, high, tail, units)
+
+    @property
+    def precision(self) -> Kept:
+        """How many digits the scatter has: ``"fast"``, ``"accurate"`` or ``"exact"``."""
+        if self.sums is not None:
+            return "exact"
+        return "fast" if self.scatter.is_plain else "accurate"
+
+    @property
+    def mean_pair(self) -> Pair:
+        """The mean with all its digits."""
+        return Pair(self.mean, self.mean_tail)
+
+    @property
+    def weight_pair(self) -> Pair:
+        """The weight with all its digits."""
+        return Pair(np.array(self.weight), np.array(self.weight_tail))
+
+    @classmethod
     def of_rows(
-        cls, names: Sequence[str], rows: ArrayLike, weights: ArrayLike | None = None
+        cls,
+        names: Sequence[str],
+        rows: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        precision: Precision = "auto",
     ) -> Moments:
         """Return the moments of a two-dimensional array, one column per name."""
-        return cls.of_blocks(names, [((rows,), weights)])
+        check_precision(precision)
+        kept = chosen(precision, np.shape(rows)[0] if np.ndim(rows) else 0, len(names))
+        return cls.of_blocks(names, [((rows,), weights)], precision=kept)
 
     @classmethod
-    def of_blocks(cls, names: Sequence[str], blocks: Iterable[Block]) -> Moments:
-        """Return the moments of rows that come in blocks, each read once and then forgotten."""
-        total, run, read, wide = None, None, 0, False
-        bad = np.zeros(len(names), dtype=np.intp)
+    def of_blocks(
+        cls, names: Sequence[str], blocks: Iterable[Block], *, precision: Precision = "auto"
+    ) -> Moments:
+        """Return the moments of rows that come in blocks, each read once and then forgotten.
+
+        ``precision`` is ``"fast"``, ``"accurate"``, ``"exact"``, or ``"auto"``: accurate for as
+        many rows as that is cheap for, fast from there on.
+        """
+        check_precision(precision)
+        reader, bad = _Reader(tuple(names)), np.zeros(len(names), dtype=np.intp)
+        wide = np.zeros(len(names), dtype=np.bool_)
+        read = 0
         for z, w in chunks(len(names), blocks):
-            read += len(z)
-            run = RowSums(z, w) if run is None else run
-            if bad.any() or not run.spans(z):
-                bad += np.count_nonzero(~np.isfinite(z[:, :-1]), axis=0)
-                wide = True
-                continue
-            if not run.add(z, w):
-                raise TooLarge([names[j] for j in run.overflown()])
-            if run.is_far():
-                total, run = cls._of_sums(names, run, total), None
+            read += z.shape[1]
+            low, high = z.min(axis=1), z.max(axis=1)
+            if not ((low >= -LARGEST).all() and (high <= LARGEST).all()) or bad.any():
+                bad += np.count_nonzero(~np.isfinite(z[:-1]), axis=1)
+                wide |= np.maximum(-low, high)[:-1] > LARGEST
+            elif not wide.any():
+                reader.add(z, w, low, high, chosen(precision, read, len(names)))
         if bad.any():
             raise NotFinite({n: int(b) for n, b in zip(names, bad, strict=True) if b}, read)
-        if run is None:
-            return cls.empty(names) if total is None else total
-        if wide:
-            raise TooLarge([names[j] for j in run.overflown()])
-        if too_small := run.vanished():
-            raise TooSmall([names[j] for j in too_small])
-        return cls._of_sums(names, run, total)
-
-    @classmethod
-    def _of_sums(cls, names: Sequence[str], sums: RowSums, before: Moments | None) -> Moments:
-        weight, mean, tail, scatter = sums.parts()
-        low, high = sums.low[:-1].copy(), sums.high[:-1].copy()
-        own = cls(tuple(names), sums.rows, weight, mean, tail, Scatter.of(scatter), low, high)
-        return own if before is None else before + own
+        if wide.any():
+            raise TooLarge([n for n, is_wide in zip(names, wide, strict=True) if is_wide], LARGEST)
+        return reader.moments()
 
     def __add__(self, other: Moments) -> Moments:
         """Moments of the rows of both tables, stacked."""
         if other.names != self.names:
             raise ColumnMismatch(self.names, other.names)
-        rows, weight = self.rows + other.rows, self.weight + other.weight
+        rows = self.rows + other.rows
         if other.weight == 0.0 or self.weight == 0.0:
             return replace(self if other.weight == 0.0 else other, rows=rows)
-        share = other.weight / weight
-        step, step_tail = two_sum(other.mean, -self.mean)
-        step = step + (step_tail + (other.mean_tail - self.mean_tail))
-        mean, tail = two_sum(self.mean, share * step)
-        mean, tail = two_sum(mean, tail + self.mean_tail)
-        scatter = (self.scatter + other.scatter).plus_outer(step, self.weight * share)
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return Moments(self.names, rows, weight, mean, tail, scatter, low, high)
+        if self.sums is not None and other.sums is not None:
+            return Moments._of_sums(self.names, rows, self.sums + other.sums, low, high)
+        units = np.maximum(self.units, other.units)
+        left, right = self.in_units(units), other.in_units(units)
+        weight = left.weight_pair + right.weight_pair
+        share = right.weight_pair / weight
+        step = right.mean_pair - left.mean_pair
+        mean = left.mean_pair + share * step
+        scatter = (left.scatter + right.scatter).plus_outer(step, left.weight_pair * share)
+        return Moments._of_pairs(self.names, rows, weight, mean, scatter, low, high, units)
 
     def __rmul__(self, factor: float) -> Moments:
         """Moments after every row weight is multiplied by ``factor``."""
         if not 0.0 <= factor < np.inf:
             raise BadWeights(f"Rows cannot be weighed by {factor!r}.")
-        if factor == 0.0:
+        if factor < WEIGHTS[0]:
             return Moments.empty(self.names)
-        return replace(self, weight=factor * self.weight, scatter=factor * self.scatter)
+        if factor > WEIGHTS[1]:
+            raise BadWeights(f"Rows cannot be weighed by {factor!r}, above {WEIGHTS[1]:g}.")
+        if self.sums is not None:
+            sums = self.sums.weighed(factor)
+            return Moments._of_sums(self.names, self.rows, sums, self.low, self.high)
+        weight = self.weight_pair * Pair.of(factor)
+        scatter = factor * self.scatter
+        return replace(
+            self, weight=float(weight.high), weight_tail=float(weight.low), scatter=scatter
+        )
 
     def affine(self, names: Sequence[str], matrix: Array, shift: Array) -> Moments:
         """Moments of the new columns ``matrix @ z + shift``."""
@@ -156,30 +226,34 @@ class Moments:
             raise ShapeMismatch(len(names), [matrix.shape, shift.shape])
         if self.weight == 0.0:
             return replace(Moments.empty(names), rows=self.rows)
-        mean, tail = np.array(shift, dtype=np.float64), np.zeros(len(names))
-        for column, m, m_tail in zip(matrix.T, self.mean, self.mean_tail, strict=True):
-            product, product_tail = two_product(column, m)
-            mean, sum_tail = two_sum(mean, product)
-            tail += sum_tail + product_tail + column * m_tail
-        mean, tail = two_sum(mean, tail)
+        names = tuple(names)
         up, down = np.maximum(matrix, 0.0), np.minimum(matrix, 0.0)
         low = up @ self.low + down @ self.high + shift
         high = up @ self.high + down @ self.low + shift
+        if self.sums is not None:
+            sums = self.sums.mapped(matrix, shift)
+            return Moments._of_sums(names, self.rows, sums, low, high)
+        matrix = np.ldexp(matrix, self.units)
+        mean = Pair.of(shift) + (Pair.of(matrix) * self.mean_pair[None, :]).T.total()
         scatter = self.scatter.mapped(matrix)
-        return Moments(tuple(names), self.rows, self.weight, mean, tail, scatter, low, high)
+        units = np.zeros(len(names), dtype=np.intp)
+        return Moments._of_pairs(
+            names, self.rows, self.weight_pair, mean, scatter, low, high, units
+        )
 
     def select(self, names: Sequence[str]) -> Moments:
         """Moments of some of the columns, in the order given."""
         at = self.index(names)
-        return Moments(
-            tuple(names),
-            self.rows,
-            self.weight,
-            self.mean[at],
-            self.mean_tail[at],
-            self.scatter.picked(at),
-            self.low[at],
-            self.high[at],
+        return replace(
+            self,
+            names=tuple(names),
+            mean=self.mean[at],
+            mean_tail=self.mean_tail[at],
+            scatter=self.scatter.picked(at),
+            low=self.low[at],
+            high=self.high[at],
+            units=self.units[at],
+            sums=None if self.sums is None else self.sums.picked(at),
         )
 
     def fill(self, values: Mapping[str, float]) -> Moments:
@@ -193,16 +267,69 @@ class Moments:
     def __contains__(self, name: object) -> bool:
         return name in self._place
 
-    def widened(self, names: Sequence[str], values: Mapping[str, float]) -> Moments:
-        """Moments of the columns ``names``: those that are here, the others constant."""
+    def widened(
+        self,
+        names: Sequence[str],
+        values: Mapping[str, float],
+        tails: Mapping[str, float] | None = None,
+    ) -> Moments:
+        """Moments of the columns ``names``: those that are here, the others constant.
+
+        ``tails`` is added to ``values``, where one double does not hold all their digits.
+        """
         here = [j for j, n in enumerate(names) if n in self]
         at = self.index(names[j] for j in here)
+        units = np.zeros(len(names), dtype=np.intp)
+        units[here] = self.units[at]
         mean = np.array([values.get(n, 0.0) for n in names], dtype=np.float64)
-        tail, low, high = np.zeros(len(names)), mean.copy(), mean.copy()
+        tail = np.array([(tails or {}).get(n, 0.0) for n in names], dtype=np.float64)
+        sums = None
+        if self.sums is not None:
+            place = dict(zip(here, at, strict=True))
+            sums = self.sums.picked(
+                [place.get(j, -1) for j in range(len(names))],
+                [
+                    Fraction(1) if j in place else Fraction(mean[j]) + Fraction(tail[j])
+                    for j in range(len(names))
+                ],
+            )
+        low, high = mean.copy(), mean.copy()
         mean[here], tail[here] = self.mean[at], self.mean_tail[at]
         low[here], high[here] = self.low[at], self.high[at]
         scatter = self.scatter.placed(at, here, len(names))
-        return Moments(tuple(names), self.rows, self.weight, mean, tail, scatter, low, high)
+        return replace(
+            self,
+            names=tuple(names),
+            mean=mean,
+            mean_tail=tail,
+            scatter=scatter,
+            low=low,
+            high=high,
+            units=units,
+            sums=sums,
+        )
+
+    def in_units(self, units: NDArray[np.intp]) -> Moments:
+        """Hold the same columns in other units."""
+        if (units == self.units).all():
+            return self
+        factor = np.ldexp(1.0, self.units - units)
+        return replace(
+            self,
+            mean=self.mean * factor,
+            mean_tail=self.mean_tail * factor,
+            scatter=self.scatter.scaled(factor),
+            units=units,
+        )
+
+    def rescaled(self, exponents: NDArray[np.intp]) -> Moments:
+        """Moments of the columns divided by powers of two."""
+        if not exponents.any():
+            return self
+        sums = None if self.sums is None else self.sums.rescaled(exponents)
+        low, high = np.ldexp(self.low, -exponents), np.ldexp(self.high, -exponents)
+        held = self.in_units(exponents)
+        return replace(held, units=0 * exponents, sums=sums, low=low, high=high)
 
     def index(self, names: Iterable[str]) -> list[int]:
         """Return the positions of columns."""
@@ -240,10 +367,49 @@ class Moments:
 
     def about_zero(self) -> Scatter:
         """Return the second moments about zero instead of about the mean."""
-        return self.scatter.plus_outer(self.mean + self.mean_tail, self.weight)
+        if self.sums is not None:
+            return Scatter.of_pair(self.sums.about_zero(self.units))
+        return self.scatter.plus_outer(self.mean_pair, self.weight_pair)
 
     def __reduce__(self) -> tuple[type[Moments], tuple[Any, ...]]:
         return Moments, tuple(getattr(self, f.name) for f in fields(self))  # read-only there too
 
     def __repr__(self) -> str:
         return f"Moments({self.rows:,} rows, weight {self.weight:g}, columns {list(self.names)})"
+
+
+class _Reader:
+    """Adds up rows, in a new run whenever one cannot take the next chunk."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names, self.total = names, Moments.empty(names)
+        self.kind: Kept = "fast"
+        self.run: RowSums | SlicedSums | ExactRun | None = None
+        self.rows, self.low, self.high = 0, self.total.low, self.total.high
+
+    def add(self, z: Array, w: Array | None, low: Array, high: Array, kind: Kept) -> None:
+        """Add a chunk, which is overwritten."""
+        if self.run is not None and not (kind == self.kind and self.run.takes(low, high)):
+            self.total, self.run = self.moments(), None
+        if self.run is None:
+            self.kind, self.rows, self.low, self.high = kind, 0, low[:-1], high[:-1]
+            self.run = (
+                ExactRun(self.names)
+                if kind == "exact"
+                else (RowSums if kind == "fast" else SlicedSums)(z, w, low, high)
+            )
+        self.rows += z.shape[1]
+        self.run.add(z, w, low, high)
+        self.low, self.high = np.minimum(self.low, low[:-1]), np.maximum(self.high, high[:-1])
+
+    def moments(self) -> Moments:
+        """Return the moments of all rows so far."""
+        names, rows, low, high = self.names, self.rows, self.low, self.high
+        if self.run is None:
+            return self.total
+        if isinstance(self.run, ExactRun):
+            return self.total + Moments._of_sums(names, rows, self.run.sums(), low, high)
+        weight, mean, pair, units = self.run.parts()
+        scatter = Scatter.of(pair.high) if self.kind == "fast" else Scatter.of_pair(pair)
+        own = Moments._of_pairs(names, rows, weight, mean, scatter, low, high, units)
+        return self.total + own

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
+
+import numpy as np
 
 from poolwise.double_double import Array
 from poolwise.errors import EmptyTarget, MissingColumns, NoFeatures, NoResponse, NoSharedColumn
@@ -20,6 +23,20 @@ class Rows(Protocol):
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
         """Yield blocks of these columns, with the rows' weights (None: all one)."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledRows:
+    """Rows whose columns are divided by powers of two."""
+
+    rows: Rows
+    units: Mapping[str, int]
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
+        """Yield blocks of these columns, with the rows' weights."""
+        exponents = [-self.units.get(n, 0) for n in names]
+        for block, weights in self.rows.blocks(names):
+            yield np.ldexp(block, exponents), weights
 
 
 COMMON = 0.9  # share of the history that makes a feature one of the history
@@ -43,6 +60,9 @@ class Problem:
         The target's rows, where they are at hand.
     source_rows : mapping of str to Rows
         The rows of those sources whose rows are at hand.
+    units : mapping of str to int
+        Columns of extreme size are divided by two to this power in all tables and rows here, so
+        that no method needs to think of overflow; a fit is turned back by `LinearFit.times_units`.
     """
 
     target: Moments
@@ -51,6 +71,7 @@ class Problem:
     intercept: bool = True
     target_rows: Rows | None = None
     source_rows: Mapping[str, Rows] = field(default_factory=dict)
+    units: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.response not in self.target:
@@ -70,6 +91,8 @@ class Problem:
             if source.weight > 0.0:
                 kept[name] = source
         object.__setattr__(self, "sources", kept)
+        if any(table.units.any() for table in (self.target, *kept.values())):
+            self._unify_units()
 
     @cached_property
     def features(self) -> tuple[str, ...]:
@@ -130,9 +153,14 @@ class Problem:
 
     def filled(self, source: Moments, means: Mapping[str, float] | None = None) -> Moments:
         """Return a source with its unseen features held at their target mean, or at ``means``."""
-        known = {n: self.target.mean_of(n) for n in self.unseen(source)}
-        known |= {n: float(m) for n, m in (means or {}).items() if n in known}
-        return source.widened(self.target.names, known)
+        unseen = self.unseen(source)
+        at = self.target.index(unseen)
+        known = dict(zip(unseen, self.target.mean[at].tolist(), strict=True))
+        tails = dict(zip(unseen, self.target.mean_tail[at].tolist(), strict=True))
+        given = {n: math.ldexp(m, -self.units.get(n, 0)) for n, m in (means or {}).items()}
+        for name in given.keys() & known.keys():
+            known[name], tails[name] = given[name], 0.0
+        return source.widened(self.target.names, known, tails)
 
     def without(self, lacking: Sequence[str]) -> Problem:
         """Return the same problem as if these features had never been measured.
@@ -145,7 +173,31 @@ class Problem:
             for name, source in self.sources.items()
             if any(n in source for n in columns if n != self.response)
         }
-        return Problem(self.target.select(columns), sources, self.response, self.intercept)
+        target = self.target.select(columns)
+        return Problem(target, sources, self.response, self.intercept, units=self.units)
+
+    def _unify_units(self) -> None:
+        """Hold each column in the same unit in all tables."""
+        tables = (self.target, *self.sources.values())
+        units = dict.fromkeys(self.target.names, 0)
+        for name in units:
+            found = [int(t.units[t.index([name])[0]]) for t in tables if name in t]
+            units[name] = max(found, key=lambda unit: (unit != 0, unit)) if any(found) else 0
+
+        def scaled(table: Moments) -> Moments:
+            return table.rescaled(np.array([units[n] for n in table.names], dtype=np.intp))
+
+        rows = {name: ScaledRows(r, units) for name, r in self.source_rows.items()}
+        target_rows = None if self.target_rows is None else ScaledRows(self.target_rows, units)
+        known = {n: u + self.units.get(n, 0) for n, u in units.items()}
+        for name, value in {
+            "target": scaled(self.target),
+            "sources": {name: scaled(source) for name, source in self.sources.items()},
+            "target_rows": target_rows,
+            "source_rows": rows,
+            "units": {n: u for n, u in known.items() if u},
+        }.items():
+            object.__setattr__(self, name, value)
 
     def without_rows(self) -> Problem:
         """Return the same problem with moments alone."""

@@ -1,8 +1,8 @@
-"""Scatter: a symmetric second-moment matrix, and what may be done with it.
+"""Scatter: a symmetric second-moment matrix, in one double per entry or in two.
 
-How the numbers are stored is known to this file alone. `moments` adds, weighs and maps; whoever
-solves equations asks for doubles with `between()`. A store with more digits changes this file, and
-`row_sums.py`, which makes the sums.
+How the numbers are stored is known to this file and to `least_squares.py`, which solves with all
+the digits there are. `moments` adds, weighs and maps; everybody else asks for doubles with
+`between()`.
 """
 
 from __future__ import annotations
@@ -12,58 +12,101 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolwise.double_double import Array
+from poolwise.double_double import Array, Pair
 
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """Sum of ``w z z'`` over rows ``z``."""
+    """Sum of ``w z z'`` over rows ``z``.
 
-    _values: Array
+    A sum of two scatters has as many digits as the poorer one; every other operation keeps them.
+    """
+
+    _high: Array
+    _low: Array | None = None
 
     @classmethod
     def zero(cls, columns: int) -> Scatter:
-        """No rows."""
-        return cls.of(np.zeros((columns, columns)))
+        """No rows: nothing that could be rounded."""
+        return cls.of(np.zeros((columns, columns)), np.zeros((columns, columns)))
 
     @classmethod
-    def of(cls, values: Array) -> Scatter:
-        """Hold a symmetric matrix of doubles."""
-        values.setflags(write=False)
-        return cls(values)
+    def of(cls, high: Array, low: Array | None = None) -> Scatter:
+        """Hold a symmetric matrix of doubles, and what rounding took from them if it is known."""
+        high.setflags(write=False)
+        if low is not None:
+            low.setflags(write=False)
+        return cls(high, low)
 
-    def __reduce__(self) -> tuple[Callable[[Array], Scatter], tuple[Array]]:
-        return Scatter.of, (self._values,)  # read-only there too
+    @classmethod
+    def of_pair(cls, pair: Pair) -> Scatter:
+        """Hold a symmetric matrix of pairs."""
+        return cls.of(pair.high, pair.low)
+
+    def __reduce__(self) -> tuple[Callable[..., Scatter], tuple[Array, Array | None]]:
+        return Scatter.of, (self._high, self._low)  # read-only there too
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is one double per entry, and no more."""
+        return self._low is None
+
+    @property
+    def pair(self) -> Pair:
+        """All the digits there are."""
+        return Pair(self._high, np.zeros(self._high.shape) if self._low is None else self._low)
 
     def __add__(self, other: Scatter) -> Scatter:
-        return Scatter.of(self._values + other._values)
+        if self.is_plain or other.is_plain:
+            return Scatter.of(self._high + other._high)
+        return Scatter.of_pair(self.pair + other.pair)
 
     def __rmul__(self, factor: float) -> Scatter:
-        return Scatter.of(factor * self._values)
+        if self.is_plain:
+            return Scatter.of(factor * self._high)
+        return Scatter.of_pair(self.pair * Pair.of(factor))
 
-    def plus_outer(self, vector: Array, factor: float) -> Scatter:
+    def plus_outer(self, vector: Pair, factor: Pair) -> Scatter:
         """Add ``factor * vector vector'``."""
-        return Scatter.of(self._values + factor * np.outer(vector, vector))
+        if self.is_plain:
+            outer = np.outer(vector.high, vector.high)
+            return Scatter.of(self._high + factor.high * outer)
+        return Scatter.of_pair(self.pair + vector[:, None] * vector[None, :] * factor)
 
     def mapped(self, matrix: Array) -> Scatter:
         """Return the scatter of ``matrix @ z``."""
-        values = matrix @ self._values @ matrix.T
-        return Scatter.of((values + values.T) / 2.0)
+        if self.is_plain:
+            values = matrix @ self._high @ matrix.T
+            return Scatter.of((values + values.T) / 2.0)
+        M = Pair.of(matrix)
+        pair = M @ self.pair @ M.T
+        return Scatter.of_pair((pair + pair.T).scaled(0.5))
+
+    def scaled(self, factors: Array) -> Scatter:
+        """Return the scatter of ``factors * z``, all of them powers of two."""
+        outer = factors[:, None] * factors
+        return Scatter.of(self._high * outer, None if self._low is None else self._low * outer)
 
     def picked(self, columns: Sequence[int]) -> Scatter:
         """Return the scatter of some columns, in the order given."""
-        return Scatter.of(self.between(columns, columns))
+        at = np.asarray(columns, dtype=np.intp)[:, None], columns
+        return Scatter.of(self._high[at], None if self._low is None else self._low[at])
 
     def placed(self, columns: Sequence[int], at: Sequence[int], width: int) -> Scatter:
         """Return the scatter of some columns, put among constant ones."""
-        values = np.zeros((width, width))
-        values[np.asarray(at, dtype=np.intp)[:, None], at] = self.between(columns, columns)
-        return Scatter.of(values)
+        part, there = self.picked(columns), (np.asarray(at, dtype=np.intp)[:, None], at)
+        high = np.zeros((width, width))
+        high[there] = part._high
+        if part._low is None:
+            return Scatter.of(high)
+        low = np.zeros((width, width))
+        low[there] = part._low
+        return Scatter.of(high, low)
 
     def diagonal(self) -> Array:
         """Return the scatter of each column by itself."""
-        return self._values.diagonal()
+        return self._high.diagonal()
 
     def between(self, rows: Sequence[int], columns: Sequence[int]) -> Array:
         """Return some rows and columns of the matrix, as doubles."""
-        return self._values[np.asarray(rows, dtype=np.intp)[:, None], columns]
+        return self._high[np.asarray(rows, dtype=np.intp)[:, None], columns]

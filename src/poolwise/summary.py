@@ -11,7 +11,6 @@ import numpy as np
 
 from poolwise.fit import LinearFit
 from poolwise.problem import Problem
-from poolwise.theory import recentred
 
 
 @dataclass(frozen=True)
@@ -179,9 +178,8 @@ def summarise(
         Warnings given at fit.
     """
     errors: list[float | None] = [None] * (len(fit.names) + 1)
-    if fit.covariance is not None:
-        at_zero = recentred(fit.covariance, fit.centre, np.zeros(len(fit.names)))
-        errors = [float(e) for e in np.sqrt(np.maximum(at_zero.diagonal(), 0.0))]
+    if fit.standard_errors is not None:
+        errors = [float(e) for e in fit.standard_errors]
     coefficients = tuple(
         CoefficientLine(
             name=name,

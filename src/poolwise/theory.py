@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from poolwise.double_double import Array
 from poolwise.errors import SingularTarget
-from poolwise.fit import LinearFit, solve_named
+from poolwise.fit import LinearFit, recentred, solve_named
 from poolwise.least_squares import inverse_of
 from poolwise.moments import Moments
 from poolwise.options import check_number
@@ -180,13 +180,6 @@ def transfer_gain_of(problem: Problem, fit: LinearFit) -> float | None:
     ratio = fit.noise / alone.noise if fit.noise and alone.noise else 1.0  # of their divisors
     H = recentred(ratio * alone.covariance, alone.centre, fit.centre) - fit.covariance
     return expected_gain(H, problem.target, fit.names, fit.centre)
-
-
-def recentred(covariance: Array, old: Array, new: Array) -> Array:
-    """Return a covariance of (level, coef) for a level at another centre."""
-    T = np.eye(len(covariance))
-    T[0, 1:] = new - old
-    return T @ covariance @ T.T
 
 
 def empirical_gain(alone: LinearFit, pooled: LinearFit, X: ArrayLike, y: ArrayLike) -> float:

@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 from poolwise import Moments
+from poolwise.chunks import CHUNK
 from poolwise.errors import (
     BadWeights,
     ColumnMismatch,
@@ -22,7 +23,7 @@ from poolwise.errors import (
     ShapeMismatch,
     TooLarge,
 )
-from poolwise.row_sums import CHUNK, FAR
+from poolwise.row_sums import FAR
 from tests.laws.exact import ExactMoments, exact_moments, fraction
 
 EPS = float(np.finfo(np.float64).eps)

@@ -85,31 +85,37 @@ class DataPooling(BaseEstimator):
             ridge=self.ridge,
             where=problem.pool_name,
         )
+        covariance, intercept_variance = self._variance(problem, fit, noise, filled, weights)
         return replace(
             fit,
-            covariance=self._covariance(problem, fit, noise, filled, weights),
+            covariance=covariance,
+            intercept_variance=intercept_variance,
             noise=noise.target,
             source_noise=noise.sources,
             weights=weights,
             cautions=fit.cautions + self._cautions(problem, noise),
         )
 
-    def _covariance(
+    def _variance(
         self,
         problem: Problem,
         fit: LinearFit,
         noise: Noise,
         filled: Mapping[str, Moments],
         weights: Mapping[str, float],
-    ) -> Array | None:
+    ) -> tuple[Array | None, float | None]:
+        """Return the covariance of (level, coef), and the variance of the intercept if known."""
         known = {n: s for n in filled if (s := noise.sources[n]) is not None}
         if noise.target is None or len(known) < len(filled) or self.ridge != 0.0:
-            return None
+            return None, None
         if self.weights is None and not noise.cautions and fit.covariance is not None and fit.noise:
-            return noise.target / fit.noise * fit.covariance  # the weights are optimal: M inverse
+            ratio = noise.target / fit.noise  # the weights are optimal: M inverse
+            at_zero = fit.intercept_variance
+            return ratio * fit.covariance, None if at_zero is None else ratio * at_zero
         parts = [Part(problem.target, noise.target, 1.0)]
         parts += [Part(s, known[n], weights[n]) for n, s in filled.items()]
-        return pooled_variance(parts, fit.names, fit.centre, intercept=problem.intercept)
+        variance = pooled_variance(parts, fit.names, fit.centre, intercept=problem.intercept)
+        return variance, None
 
     def _cautions(self, problem: Problem, noise: Noise) -> tuple[TransferWarning, ...]:
         given = self.weights if isinstance(self.weights, Mapping) else {}

@@ -80,7 +80,7 @@ class FeatureTransfer(BaseEstimator):
         rows = target.select((*shared, *unseen)).fill({one: 1.0}).select(columns)
         rows += self.mean_weight * Moments.of_rows(columns, [means])
         rows += self.ridge * Moments.of_rows(columns, np.eye(len(inputs), len(columns)))
-        return solve_named(rows, inputs, unseen, intercept=False).coef
+        return solve_named(rows, inputs, unseen, intercept=False).coef.high
 
 
 def fit_of_imputed(problem: Problem, pool: Moments) -> LinearFit:

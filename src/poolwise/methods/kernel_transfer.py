@@ -10,6 +10,7 @@ import scipy.linalg
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
+from poolwise.chunks import Block
 from poolwise.double_double import Array
 from poolwise.errors import NeedsRows
 from poolwise.fit import LinearFit
@@ -17,7 +18,6 @@ from poolwise.methods.feature_transfer import fit_of_imputed
 from poolwise.moments import Moments
 from poolwise.options import check_number
 from poolwise.problem import Problem, Rows
-from poolwise.row_sums import Block
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits
 CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache

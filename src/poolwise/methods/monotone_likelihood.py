@@ -124,7 +124,7 @@ def _joined(
         form = np.zeros((len(responses), len(variables) + 1))  # response - expectation
         for i, name in enumerate(responses):
             form[i, variables.index(name)] = 1.0
-        form[:, [variables.index(n) for n in given]] -= solution.coef.T
+        form[:, [variables.index(n) for n in given]] -= solution.coef.high.T
         if intercept:
             mean = pool.mean[pool.index([n for n in variables if n in pool.names])]
             at = [j for j, n in enumerate(variables) if n in pool.names]

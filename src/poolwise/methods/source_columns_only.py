@@ -67,4 +67,8 @@ def widened(fit: LinearFit, features: tuple[str, ...]) -> LinearFit:
     coef, centre = np.zeros(len(features)), np.zeros(len(features))
     at = [features.index(n) for n in fit.names]
     coef[at], centre[at] = fit.coef, fit.centre
-    return replace(fit, names=features, coef=coef, centre=centre)
+    tail = fit.tail
+    if tail is not None:
+        tail = np.zeros(len(features) + 1)
+        tail[[0, *(j + 1 for j in at)]] = fit.tail
+    return replace(fit, names=features, coef=coef, centre=centre, tail=tail)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poolwise.chunks import doubles
 from poolwise.double_double import Array
-from poolwise.errors import NotNumeric, NotTwoDimensional
+from poolwise.errors import NotNumeric, NotTwoDimensional, listed
 from poolwise.tables.columns import Column
 
 
@@ -43,9 +44,8 @@ class ArrayTable:
         """Return rows of some columns; a view where that is possible."""
         part = self.values[start:stop]
         at = self._at([c.name for c in columns])
-        if at == list(range(len(at))):
-            return np.asarray(part[:, : len(at)], dtype=np.float64)
-        return np.asarray(part[:, at], dtype=np.float64)
+        part = part[:, : len(at)] if at == list(range(len(at))) else part[:, at]
+        return doubles(part, f"an array with the columns {listed([c.name for c in columns])}")
 
     def take(self, index: NDArray[np.intp]) -> ArrayTable:
         """Return some rows."""

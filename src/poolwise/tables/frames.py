@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from poolwise.chunks import check_integers
 from poolwise.double_double import Array
 from poolwise.errors import DuplicateColumns, NotNumeric, UnknownTable, UnseenLevel
 from poolwise.tables.columns import Column
@@ -76,7 +77,11 @@ class FrameTable:
         if column.levels is None:
             if not _is_number(series):
                 raise self._refused(column.name, series, "Convert it to numbers.")
-            return _numbers(series)[:, None]
+            values = _numbers(series)
+            if series.dtype.is_integer() and np.nanmax(np.abs(values), initial=0.0) >= 2.0**53:
+                where = f"column {column.name!r} of {self.where}"
+                check_integers(series.to_list(), values, where)
+            return values[:, None]
         gone = _missing(series)
         if not (_is_text(series) or gone.all()):
             raise self._refused(column.name, series, "At fit it held text: convert it.")

@@ -6,12 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 
 from poolwise.errors import FragmentsLeftOut, NotFinite, TransferWarning
 from poolwise.moments import Moments
+from poolwise.precision import Precision
 from poolwise.tables.columns import encoded
 from poolwise.tables.rows import TableRows
 
 
 def read_sources(
-    rows: Mapping[str, TableRows], *, taken: Collection[str], intercept: bool
+    rows: Mapping[str, TableRows],
+    *,
+    taken: Collection[str],
+    intercept: bool,
+    precision: Precision = "auto",
 ) -> tuple[dict[str, Moments], dict[str, TableRows], set[str], list[TransferWarning]]:
     """Take moments of each source; where a value is missing, one source per pattern.
 
@@ -25,6 +30,8 @@ def read_sources(
         Names that a new source may not have.
     intercept : bool
         Whether the model has an intercept.
+    precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+        Digits of the second moments.
     """
     moments: dict[str, Moments] = {}
     kept: dict[str, TableRows] = {}
@@ -34,14 +41,14 @@ def read_sources(
         if not source.table.rows:
             continue
         try:
-            read, pieces = {name: source.moments()}, {name: source}
+            read, pieces = {name: source.moments(precision)}, {name: source}
         except NotFinite:
             split, names = source.by_pattern(), (*taken, *rows, *moments)
             lacking.update(*split)
             pieces, left_out = named_patterns(
                 name, split, source.where, taken=names, intercept=intercept
             )
-            read = {n: piece.moments() for n, piece in pieces.items()}
+            read = {n: piece.moments(precision) for n, piece in pieces.items()}
             cautions += left_out
         moments |= read
         kept |= pieces

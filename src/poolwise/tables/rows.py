@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from poolwise.chunks import checked_weights
 from poolwise.double_double import Array
 from poolwise.errors import LengthsDiffer, NotFinite, RowsWithoutFeatures
+from poolwise.least_squares import rounding_error
 from poolwise.moments import Moments
-from poolwise.row_sums import checked_weights
+from poolwise.precision import Precision, check_precision, chosen
 from poolwise.tables import Table
 from poolwise.tables.columns import Column, encoded
 
+POOR = 1e-10  # relative error of coefficients due to rounding that is worth a second reading
 BLOCK = 65_536  # rows read at a time, so that encoding a frame needs little memory
 
 
@@ -52,12 +55,18 @@ class TableRows:
         if bad := int(np.count_nonzero(~counts)):
             raise NotFinite({self.response: bad}, len(self.y), f"The response of {self.where}")
 
-    def moments(self) -> Moments:
-        """Read all rows once."""
+    def moments(self, precision: Precision = "auto") -> Moments:
+        """Read all rows once, or once more where fast sums turn out to be too poor."""
+        check_precision(precision)
+        names = (*encoded(self.columns), self.response)
+        kept = chosen(precision, self.table.rows, len(names))
         try:
-            return Moments.of_blocks((*encoded(self.columns), self.response), self._parts())
+            moments = Moments.of_blocks(names, self._parts(), precision=kept)
+            if precision == "auto" and moments.precision == "fast" and _is_poor(moments):
+                moments = Moments.of_blocks(names, self._parts(), precision="accurate")
         except NotFinite as error:
             raise NotFinite(error.counts, error.rows, self.where) from None
+        return moments
 
     def by_pattern(self) -> dict[tuple[str, ...], TableRows]:
         """Split the rows by the columns they lack."""
@@ -91,3 +100,7 @@ class TableRows:
             stop = min(start + BLOCK, self.table.rows)
             w = None if self.weights is None else self.weights[start:stop]
             yield (self.table.read(self.columns, start, stop), self.y[start:stop]), w
+
+
+def _is_poor(moments: Moments) -> bool:
+    return rounding_error(moments.scatter, range(len(moments.names) - 1)) > POOR

@@ -1,0 +1,108 @@
+"""Chunks: rows as they come, as columns of doubles in one buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poolwise.double_double import Array
+from poolwise.errors import BadWeights, NotRealNumbers, RoundedIntegers, ShapeMismatch
+
+Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
+"""Arrays that stand side by side, each with the same rows, and the weights of the rows."""
+
+CHUNK = 2048  # rows; 32 columns of them are half a megabyte and stay in a core's cache
+TILE = 512  # rows turned into columns at a time
+HEAD = 256  # rows whose mean is a good enough shift
+LARGEST = 1e300  # of a number: twice it is still finite
+WEIGHTS = (1e-100, 1e100)  # the least and the greatest weight that is not zero
+
+
+def chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array | None]]:
+    """Yield at most ``CHUNK`` rows at a time, one line per column and a line of ones last."""
+    buffer = np.empty((columns + 1, 0))
+    for parts, weights in blocks:
+        arrays = [_numbers(part) for part in parts]
+        arrays = [a[:, None] if a.ndim == 1 else a for a in arrays]
+        fit = all(a.ndim == 2 and len(a) == len(arrays[0]) for a in arrays)
+        if not fit or sum(a.shape[1] for a in arrays) != columns:
+            raise ShapeMismatch(columns, [a.shape for a in arrays])
+        rows = len(arrays[0])
+        w = None if weights is None else checked_weights(weights, rows)
+        if buffer.shape[1] < min(rows, CHUNK):
+            buffer = np.empty((columns + 1, min(rows, CHUNK)))
+        for start in range(0, rows, CHUNK):
+            size, at = min(CHUNK, rows - start), 0
+            z = buffer[:, :size]
+            for a in arrays:
+                part = doubles(a[start : start + size])
+                for row in range(0, size, TILE):  # a tile of the one and of the other fit the cache
+                    z[at : at + a.shape[1], row : row + TILE] = part[row : row + TILE].T
+                at += a.shape[1]
+            z[-1] = 1.0
+            if w is None:
+                yield z, None
+                continue
+            own = w[start : start + size]
+            kept = np.flatnonzero(own)
+            if len(kept):
+                yield (z, own) if len(kept) == size else (z[:, kept], own[kept])
+
+
+def doubles(array: NDArray[np.generic], where: str = "the input") -> Array:
+    """Return numbers as doubles; refuse integers that these would have to round."""
+    held = np.asarray(array, dtype=np.float64)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+        largest = max(-int(array.min()), int(array.max()))
+        if largest > 2**53:
+            check_integers(array.ravel().tolist(), held.ravel(), where)
+    return held
+
+
+def check_integers(integers: Sequence[int | None], held: Array, where: str) -> None:
+    """Refuse integers that are not the doubles they became."""
+    pairs = [(i, int(d)) for i, d in zip(integers, held, strict=True) if i is not None]
+    rounded = [abs(i) for i, d in pairs if i != d]
+    if rounded:
+        raise RoundedIntegers(len(rounded), max(rounded), where)
+
+
+def _numbers(part: ArrayLike) -> NDArray[np.generic]:
+    """Return an array of real numbers, not copied where it is one."""
+    array = np.ma.filled(part.astype(np.float64), np.nan) if np.ma.isMA(part) else np.asarray(part)
+    if array.dtype.kind == "O":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise NotRealNumbers(f"objects ({error})") from error
+    if array.dtype.kind not in "fiub":
+        raise NotRealNumbers(str(array.dtype))
+    return array
+
+
+def checked_weights(weights: ArrayLike, rows: int) -> Array:
+    """Return weights as doubles, one per row, finite and not negative."""
+    w = weights_as_numbers(weights)
+    if w.shape != (rows,):
+        raise BadWeights(f"Weights have shape {w.shape} for {rows:,} rows.")
+    if not np.isfinite(w).all():
+        raise BadWeights(f"{np.count_nonzero(~np.isfinite(w)):,} weights are NaN or infinite.")
+    if (w < 0).any():
+        raise BadWeights(f"{np.count_nonzero(w < 0):,} weights are negative, least {w.min():g}.")
+    least, greatest = WEIGHTS
+    if (w > greatest).any():
+        raise BadWeights(f"The largest weight, {w.max():g}, is above {greatest:g}.")
+    if ((w > 0) & (w < least)).any():
+        raise BadWeights(f"A weight, {w[w > 0].min():g}, is below {least:g} and not zero.")
+    return w
+
+
+def weights_as_numbers(weights: ArrayLike) -> Array:
+    """Return weights as doubles."""
+    try:
+        return np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadWeights(f"Weights are not numbers ({error}).") from error

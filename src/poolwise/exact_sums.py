@@ -1,0 +1,253 @@
+"""Exact sums: products of rows as integers, so that no order of adding can change a bit.
+
+A double is an integer times a power of two, and so is every sum and product of doubles. Rows are
+cut into slices whose products a matrix product adds up without rounding; the sums are collected in
+integers of 64 bits and, now and then, in Python's integers, which have no end. Adding, weighing and
+mapping are exact as well. Only what is read off, the mean and the scatter, is rounded, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolwise.double_double import Array, Pair, two_product, two_sum
+from poolwise.errors import TooWide
+from poolwise.row_sums import Parts, exponents, units_of
+from poolwise.sliced_sums import FIRST, LATER, Buffer, cut_one, products, times_power
+
+Integers: TypeAlias = NDArray[np.object_]
+
+MOST_SLICES = 40  # numbers of a column may differ by a factor of 2**800
+ROOM = 512  # chunks: sums of 2**53 at most, added up in integers of 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSums:
+    """Sums of ``w z z'`` over rows ``z``, whose last entry is a one.
+
+    Parameters
+    ----------
+    gram : array of int, of shape (p + 1, p + 1)
+        The sums, in units of ``2 ** (units[i] + units[j])``.
+    units : array of shape (p + 1,)
+        Exponents of the units.
+    """
+
+    gram: Integers
+    units: NDArray[np.intp]
+
+    @classmethod
+    def zero(cls, columns: int) -> ExactSums:
+        """No rows."""
+        return cls(np.full((columns + 1, columns + 1), 0, dtype=object), _no_units(columns + 1))
+
+    def __add__(self, other: ExactSums) -> ExactSums:
+        units = np.minimum(self.units, other.units)
+        return ExactSums(self._in(units) + other._in(units), units)
+
+    def weighed(self, factor: float) -> ExactSums:
+        """Return the sums with all weights multiplied."""
+        integer, exponent = _whole(factor)
+        if exponent % 2:
+            integer, exponent = 2 * integer, exponent - 1
+        return ExactSums(self.gram * integer, self.units + exponent // 2)
+
+    def mapped(self, matrix: Array, shift: Array) -> ExactSums:
+        """Return the sums of the new columns ``matrix @ z + shift``."""
+        full = np.zeros((len(matrix) + 1, len(self.gram)))
+        full[:-1, :-1], full[:-1, -1], full[-1, -1] = matrix, shift, 1.0
+        whole = np.full(full.shape, 0, dtype=object)
+        units = _no_units(len(full))
+        for i, row in enumerate(full):
+            terms = {j: _whole(row[j]) for j in np.flatnonzero(row)}
+            least = min((int(self.units[j]) + e for j, (_, e) in terms.items()), default=0)
+            units[i] = least
+            for j, (integer, e) in terms.items():
+                whole[i, j] = integer << (int(self.units[j]) + e - least)
+        return ExactSums(whole @ self.gram @ whole.T, units)
+
+    def rescaled(self, exponents: NDArray[np.intp]) -> ExactSums:
+        """Return the sums of the columns divided by powers of two."""
+        return ExactSums(self.gram, self.units - np.append(exponents, 0))
+
+    def picked(
+        self, columns: Sequence[int], factors: Sequence[Fraction] | None = None
+    ) -> ExactSums:
+        """Return the sums of some columns times factors; column -1 is that of the ones."""
+        at = np.array([*columns, -1], dtype=np.intp)
+        gram, units = self.gram[at[:, None], at], self.units[at]
+        if factors is not None:
+            whole = [_whole(factor) for factor in (*factors, Fraction(1))]
+            integers = np.array([integer for integer, _ in whole], dtype=object)
+            gram = gram * np.outer(integers, integers)
+            units = units + np.array([exponent for _, exponent in whole], dtype=np.intp)
+        return ExactSums(gram, units)
+
+    def parts(self) -> Parts:
+        """Return weight, mean and scatter, each the nearest pair of doubles."""
+        weight, sums, one = self.gram[-1, -1], self.gram[:-1, -1], int(self.units[-1])
+        size = [n.bit_length() - weight.bit_length() for n in self.gram.diagonal()[:-1]]
+        units = units_of(self.units[:-1] - one + np.array(size, dtype=np.intp) // 2)
+        own = [int(u) for u in self.units[:-1] - units]
+        mean = _pairs([[_nearest(s, weight, u - one) for s, u in zip(sums, own, strict=True)]])[0]
+        scatter = self._over(self.gram[:-1, :-1] * weight - np.outer(sums, sums), weight, own)
+        return Parts(_pairs([[_nearest(weight, 1, 2 * one)]])[0, 0], mean, scatter, units)
+
+    def about_zero(self, units: NDArray[np.intp]) -> Pair:
+        """Return the second moments about zero, columns in the units given."""
+        return self._over(self.gram[:-1, :-1], 1, [int(u) for u in self.units[:-1] - units])
+
+    def _over(self, gram: Integers, divisor: int, units: Sequence[int]) -> Pair:
+        rows = [
+            [_nearest(gram[i, j], divisor, units[i] + units[j]) for j in range(i + 1)]
+            for i in range(len(gram))
+        ]
+        return _pairs(
+            [[rows[max(i, j)][min(i, j)] for j in range(len(gram))] for i in range(len(gram))]
+        )
+
+    def _in(self, units: NDArray[np.intp]) -> Integers:
+        """Return the sums in units that are no larger."""
+        if (units == self.units).all():
+            return self.gram
+        factors = np.array([1 << int(s) for s in self.units - units], dtype=object)
+        gram: Integers = self.gram * np.outer(factors, factors)
+        return gram
+
+
+class ExactRun:
+    """Exact sums of the rows read so far."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.total = ExactSums.zero(len(names))
+        self.exponent: NDArray[np.intp] | None = None
+        self.weight_exponent = 0
+        self.counts = (0, 0)
+        self.integers, self.factors = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
+        self.chunks = 0
+        self._rest, self._slices, self._weighed = Buffer(), Buffer(), Buffer()
+
+    def add(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
+        """Add a chunk."""
+        exponent = self._widen(low, high, w)
+        rest = self._rest.of(1, z.shape)[0]
+        try:
+            with np.errstate(under="raise"):  # a bit would be lost
+                times_power(z, -exponent[:, None], out=rest)
+                right = self._sliced(rest.copy() if w is not None else rest, None, self._slices, 1)
+                left = right
+                if w is not None:
+                    rest, tail = two_product(rest, np.ldexp(w, -self.weight_exponent))
+                    left = self._sliced(rest, tail, self._weighed, 0)
+        except FloatingPointError:
+            least = np.abs(z).min(axis=1, where=z != 0.0, initial=np.inf)
+            raise self._too_wide(np.frexp(least)[1] < exponent - 700) from None
+        self._reshape((len(left), len(right)), len(z))
+        gram = products(left, right).reshape(self.factors.shape)
+        gram *= self.factors
+        self.integers += gram.astype(np.int64)
+        self.chunks += 1
+
+    def takes(self, low: Array, high: Array) -> bool:
+        """Say that any chunk can be added."""
+        return True
+
+    def sums(self) -> ExactSums:
+        """Return the sums of all rows so far."""
+        self._collect()
+        return self.total
+
+    def _widen(self, low: Array, high: Array, w: Array | None) -> NDArray[np.intp]:
+        """Make room for larger numbers, and for more of them; return the columns' exponents."""
+        exponent = exponents(low, high)
+        exponent[-1] = 0  # ones are not below one, but at most
+        heaviest = 0 if w is None else int(np.frexp(w.max())[1])
+        heaviest += heaviest % 2  # half of it is a whole unit
+        if self.exponent is None:
+            self.exponent, self.weight_exponent = exponent, heaviest
+        elif (exponent > self.exponent).any() or heaviest > self.weight_exponent:
+            self._collect()
+            self.exponent = np.maximum(self.exponent, exponent)
+            self.weight_exponent = max(self.weight_exponent, heaviest)
+        elif self.chunks == ROOM:
+            self._collect()
+        return self.exponent
+
+    def _sliced(self, rest: Array, tail: Array | None, buffer: Buffer, side: int) -> Array:
+        """Cut numbers below one until nothing is left of them."""
+        count, slices = 0, buffer.of(len(buffer.memory), rest.shape)
+        while count < self.counts[side] or rest.any():
+            if count == MOST_SLICES:
+                raise self._too_wide(np.any(rest != 0.0, axis=1))
+            if count >= len(slices):
+                slices = buffer.of(count + 1, rest.shape)
+            cut_one(count, rest, slices[count])
+            if tail is not None:
+                rest, tail = two_sum(rest, tail)
+            count += 1
+        return slices[:count]
+
+    def _reshape(self, counts: tuple[int, int], columns: int) -> None:
+        """Make room for more slices."""
+        if counts != self.counts:
+            self._collect()
+            left, right = (np.repeat(2.0 ** _bits(count), columns) for count in counts)
+            self.counts, self.factors = counts, left[:, None] * right
+            self.integers = np.zeros(self.factors.shape, dtype=np.int64)
+
+    def _collect(self) -> None:
+        """Move the sums from integers of 64 bits to integers without end."""
+        if self.exponent is None or not self.chunks:
+            return
+        size, (left, right) = len(self.exponent), self.counts
+        blocks = self.integers.reshape(left, size, right, size).astype(object)
+        finest = int(_bits(max(self.counts))[-1])
+        gram = np.full((size, size), 0, dtype=object)
+        for i, a in enumerate(_bits(left)):
+            for j, b in enumerate(_bits(right)):
+                gram = gram + blocks[i, :, j] * (1 << int(2 * finest - a - b))
+        self.total += ExactSums(gram, self.exponent - finest + self.weight_exponent // 2)
+        self.integers[...] = 0
+        self.chunks = 0
+
+    def _too_wide(self, columns: NDArray[np.bool_]) -> TooWide:
+        wide = [n for n, is_wide in zip(self.names, columns[:-1], strict=True) if is_wide]
+        return TooWide(wide or self.names)
+
+
+def _bits(count: int) -> NDArray[np.intp]:
+    """Return how many bits after the point each slice ends."""
+    return FIRST + LATER * np.arange(count)
+
+
+def _no_units(size: int) -> NDArray[np.intp]:
+    return np.zeros(size, dtype=np.intp)
+
+
+def _whole(number: float | Fraction) -> tuple[int, int]:
+    """Return an integer and an exponent of two whose product is a sum of doubles."""
+    above, below = number.as_integer_ratio()
+    return above, 1 - below.bit_length()
+
+
+def _nearest(above: int, below: int, exponent: int) -> tuple[float, float]:
+    """Return the pair of doubles nearest to ``above / below * 2**exponent``."""
+    if exponent > 0:
+        above <<= exponent
+    else:
+        below <<= -exponent
+    high = above / below  # Python rounds a quotient of integers correctly
+    n, d = high.as_integer_ratio()
+    return high, (above * d - n * below) / (below * d)
+
+
+def _pairs(values: Sequence[Sequence[tuple[float, float]]]) -> Pair:
+    array = np.array(values, dtype=np.float64).reshape(len(values), -1, 2)
+    return Pair(array[..., 0].copy(), array[..., 1].copy())

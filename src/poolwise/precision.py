@@ -1,0 +1,25 @@
+"""Precision: how many digits of the second moments are kept, and at what price."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+from poolwise.errors import BadOption
+
+Precision: TypeAlias = Literal["fast", "accurate", "exact", "auto"]
+Kept: TypeAlias = Literal["fast", "accurate", "exact"]
+
+CHEAP = 2**25  # rows times squared columns: below, all digits cost less than a few milliseconds
+
+
+def check_precision(precision: Precision) -> None:
+    """Refuse a precision that there is not."""
+    if precision not in get_args(Precision):
+        raise BadOption("precision", precision, "'fast', 'accurate', 'exact' or 'auto'")
+
+
+def chosen(precision: Precision, rows: int, columns: int) -> Kept:
+    """Return the precision to read with: where it is left to us, accurate while that is cheap."""
+    if precision == "auto":
+        return "accurate" if rows * columns**2 <= CHEAP else "fast"
+    return precision
