@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs bench reproduce lock clean
+.PHONY: help setup demo test check format docs bench accuracy reproduce lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -35,6 +35,9 @@ docs: $(READY) ## Build the documentation
 
 bench: $(READY) ## Measure seconds and bytes
 	@$(RUN) benchmarks
+
+accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
+	@$(RUN) benchmarks.accuracy
 
 reproduce: $(READY) ## Compute the gain figures of the paper again
 	@$(RUN) poolwise.experiments

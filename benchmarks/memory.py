@@ -19,7 +19,7 @@ def memory(*, quick: bool) -> list[Answer]:
     return [
         Answer(
             "memory",
-            "Peak extra memory of that fit, the first in its process",
+            "Peak extra memory of the default fit, first in its process",
             tuple(p.megabytes for p in peaks),
             Target("under 100 MB", high=100.0),
             "MB",

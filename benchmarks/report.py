@@ -55,6 +55,11 @@ def as_data(answers: Sequence[Answer], *, judged: bool) -> dict[str, Any]:
     }
 
 
+def versions(packages: Sequence[str]) -> str:
+    """Return the packages with their versions."""
+    return ", ".join(f"{name} {version(name)}" for name in packages)
+
+
 def _heading() -> list[str]:
     blas = sorted(
         f"{p['internal_api']} {p['version']}" for p in threadpool_info() if p["user_api"] == "blas"
@@ -62,7 +67,7 @@ def _heading() -> list[str]:
     load = f", load {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
     kind = "CPU seconds of that thread" if the_clock().__name__ == "thread_time" else "wall seconds"
     return [
-        ", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        versions(PACKAGES),
         f"Python {platform.python_version()}, {sys.platform} {platform.machine()}, "
         f"{os.cpu_count()} cores{load}",
         f"BLAS ({', '.join(blas)}) held to {threads()} thread(s) for us and for the peers; {kind}",

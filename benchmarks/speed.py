@@ -1,8 +1,9 @@
-"""Speed: a fit from raw rows, beside the least it could cost and beside scikit-learn."""
+"""Speed: a fit from raw rows in each precision, beside the least it could cost and scikit-learn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 
 from sklearn.linear_model import LinearRegression
@@ -11,6 +12,10 @@ from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words, interleaved
 from benchmarks.tables import make_tables
 from poolwise import PooledRegressor
+from poolwise.precision import Precision
+
+Works = tuple[Callable[[], object], Callable[[], object]]
+KEPT: tuple[Precision, ...] = ("fast", "accurate", "exact")
 
 
 def speed(*, quick: bool) -> list[Answer]:
@@ -19,8 +24,8 @@ def speed(*, quick: bool) -> list[Answer]:
     X_old, y_old = t.sources()
     table = f"source {rows:,} x {X_old.shape[1]}, target {t.X.shape[0]} x {t.X.shape[1]}"
 
-    def fit() -> object:
-        return PooledRegressor().fit(t.X, t.y, sources=(X_old, y_old))
+    def fit(precision: Precision = "auto") -> object:
+        return PooledRegressor(precision=precision).fit(t.X, t.y, sources=(X_old, y_old))
 
     def product() -> object:
         return X_old.T @ X_old
@@ -28,27 +33,54 @@ def speed(*, quick: bool) -> list[Answer]:
     def sklearn() -> object:
         return LinearRegression().fit(X_old, y_old)
 
-    return [
-        _compared(
+    fast, accurate, exact = (partial(fit, p) for p in KEPT)
+    questions: list[tuple[str, Works, Target, int]] = [
+        (
             "Fit of data_pooling / bare X.T @ X of its source",
             (fit, product),
             Target("at most 2.5", high=2.5),
-            rounds=3 if quick else 15,
-            table=table,
+            15,
         ),
-        _compared(
+        (
+            "The same fit with precision fast / bare X.T @ X",
+            (fast, product),
+            Target("at most 2", high=2.0),
+            15,
+        ),
+        (
+            "The same fit with precision accurate / bare X.T @ X",
+            (accurate, product),
+            Target("at most 9", high=9.0),
+            9,
+        ),
+        (
+            "The same fit with precision exact / bare X.T @ X",
+            (exact, product),
+            Target("at most 20", high=20.0),
+            9,
+        ),
+        (
             "scikit-learn's LinearRegression on the source / our fit",
             (sklearn, fit),
             Target("at least 6", low=6.0),
-            rounds=3 if quick else 5,
-            table=table,
+            5,
         ),
+        (
+            "The same / our fit with precision accurate",
+            (sklearn, accurate),
+            Target("at least 2", low=2.0),
+            5,
+        ),
+    ]
+    return [
+        _compared(what, works, target, rounds=3 if quick else rounds, table=table)
+        for what, works, target, rounds in questions
     ]
 
 
 def _compared(
     what: str,
-    works: tuple[Callable[[], object], Callable[[], object]],
+    works: Works,
     target: Target,
     *,
     rounds: int,

@@ -20,6 +20,8 @@ EXAMPLES = [
     errors.TooLarge(["a"], 1e300),
     errors.TooWide(["a"]),
     errors.BeyondDoubles(["a"]),
+    errors.PredictionsBeyondDoubles(3),
+    errors.UnitsApart("a", {"the target": 1e-300, "source 'old'": 1e300}),
     errors.RoundedIntegers(2, 2**53 + 1),
     errors.DigitsLost("the target", 1e-3),
     errors.VarianceLeftOut(["a"]),

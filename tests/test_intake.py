@@ -500,10 +500,12 @@ class TestBadFeatures:
         ):
             gather(target, y, sources={"clinic": (old, y_old)})
 
-    def test_numbers_that_cannot_be_squared_are_named(self, target, y):
-        target.loc[3, "bmi"] = 1e200
-        with pytest.raises(TooLarge, match=r"\['bmi'\]"):
+    def test_columns_with_numbers_beyond_1e300_are_named(self, target, y):
+        target.loc[3, "bmi"] = -2e300
+        with pytest.raises(TooLarge, match=r"\['bmi'\] are beyond 1e\+300 in size"):
             gather(target, y)
+        target.loc[3, "bmi"] = 1e300
+        assert gather(target, y).problem.units == {"bmi": 997}  # 1e300 is just below 2**997
 
     def test_an_empty_target_is_refused(self, target, y):
         with pytest.raises(
@@ -559,6 +561,8 @@ class TestBadFeatures:
             (np.ones(19), r"shape \(19,\) for 20 rows"),
             (-np.ones(20), "20 weights are negative, least -1"),
             ([None, *[1.0] * 19], "1 weights are NaN or infinite"),
+            ([1e101, *[1.0] * 19], r"The largest weight, 1e\+101, is above 1e\+100"),
+            ([1e-101, *[1.0] * 19], "A weight, 1e-101, is below 1e-100 and not zero"),
             (["heavy"] * 20, "Weights are not numbers"),
         ],
     )

@@ -29,6 +29,7 @@ from poolwise.errors import (
     TransferWarning,
     UnknownMethod,
     UnseenLevel,
+    VarianceLeftOut,
 )
 from poolwise.methods.feature_transfer import FeatureTransfer
 
@@ -388,12 +389,15 @@ def test_a_min_max_scaled_target_beside_raw_history_is_pointed_out():
         PooledRegressor().fit(scaled, y[150:], sources=(X[:150, :1], y[:150]))
 
 
-@pytest.mark.parametrize("scale", [1e-158, 1e-170, 1e-300])
-def test_a_column_whose_squares_vanish_is_refused(scale):
+@pytest.mark.parametrize("exponent", [-525, -565, -997])
+def test_a_column_whose_squares_vanish_is_fitted_like_any_other(exponent):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 2)) * [1.0, scale]
-    with pytest.raises(TooSmall, match=r"\['x1'\]"):
-        PooledRegressor().fit(X, X[:, 0])
+    X = rng.normal(size=(30, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=30)
+    usual = PooledRegressor().fit(X, y)
+    with pytest.warns(VarianceLeftOut, match=r"\['x1'\]"):  # no double holds their variance
+        tiny = PooledRegressor().fit(X * [1.0, 2.0**exponent], y)
+    np.testing.assert_allclose(tiny.coef_, usual.coef_ * [1.0, 2.0**-exponent], rtol=1e-14)
 
 
 def test_one_missing_value_in_the_history_changes_little(frames):

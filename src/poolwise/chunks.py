@@ -49,7 +49,7 @@ def chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array
             own = w[start : start + size]
             kept = np.flatnonzero(own)
             if len(kept):
-                yield (z, own) if len(kept) == size else (z[:, kept], own[kept])
+                yield (z, own) if len(kept) == size else (z.take(kept, axis=1), own[kept])
 
 
 def doubles(array: NDArray[np.generic], where: str = "the input") -> Array:

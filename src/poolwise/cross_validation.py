@@ -27,6 +27,7 @@ from poolwise.errors import (
 )
 from poolwise.intake import Intake, gather
 from poolwise.methods import METHODS, method_of
+from poolwise.precision import Precision
 from poolwise.problem import Method
 from poolwise.progress import tracked
 from poolwise.regressor import PooledRegressor
@@ -50,6 +51,7 @@ def compare(
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
+    precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
 ) -> Comparison:
@@ -79,6 +81,8 @@ def compare(
         Whether linear models have an intercept.
     response : str, default="y"
         Name of the response where ``y`` brings none.
+    precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+        Digits of the second moments, for all methods; see :class:`PooledRegressor`.
     random_state : int, default=0
         Seed of the folds and of the trees.
     progress : bool, optional
@@ -108,11 +112,12 @@ def compare(
         sources=sources,
         response=response,
         intercept=fit_intercept,
+        precision=precision,
     )
     for caution in (*intake.cautions, *suspicions(intake.problem)):
         warnings.warn(caution, stacklevel=2)
     contenders = _contenders(methods, random_state)
-    data = _Data.of(intake)
+    data = _Data.of(intake, precision)
     folds = _folds(cv, data, random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
@@ -150,12 +155,13 @@ class _Data:
     X: Array
     y: Array
     w: Array | None
+    precision: Precision
 
     @classmethod
-    def of(cls, intake: Intake) -> _Data:
+    def of(cls, intake: Intake, precision: Precision) -> _Data:
         rows = intake.rows
         X = rows.table.read(intake.columns, 0, rows.table.rows)
-        return cls(intake, encoded(intake.columns), X, rows.y, rows.weights)
+        return cls(intake, encoded(intake.columns), X, rows.y, rows.weights, precision)
 
     def fit(self, contender: Any, train: NDArray[np.intp]) -> Predictor:
         """Fit on some target rows and all of the history."""
@@ -183,10 +189,10 @@ class _Data:
             None if self.w is None else self.w[train],
             "the target",
         )
-        problem = replace(
-            self.intake.problem, target=rows.moments(), target_rows=rows, intercept=intercept
-        )
-        return method.solve(problem).predict
+        target = rows.moments(self.precision, intercept=intercept)
+        problem = self.intake.problem.with_target(target, rows)
+        fit = method.solve(replace(problem, intercept=intercept))
+        return problem.restored(fit).predict
 
     def _fit_stacked(self, estimator: Any, train: NDArray[np.intp]) -> Predictor:
         problem = self.intake.problem

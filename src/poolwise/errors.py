@@ -138,8 +138,9 @@ class TooWide(TransferError):
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(
-            f"The sizes of the numbers in {listed(names)} differ by a factor of more than 1e200, "
-            "too much for exact sums. Use precision='accurate', or set the smallest to zero."
+            f"The numbers in {listed(names)}, or the weights of their rows, differ by a factor of "
+            "more than 1e100 in size, too much for exact sums. Use precision='accurate', or set "
+            "the smallest to zero."
         )
 
 
@@ -151,6 +152,27 @@ class BeyondDoubles(TransferError):
             f"The coefficients of {listed(names)} are beyond the range of doubles, because the "
             "units of these columns and of the response are so far apart. Multiply or divide "
             "these columns by a power of ten (the coefficients scale with it)."
+        )
+
+
+class PredictionsBeyondDoubles(TransferError):
+    """Predictions that no double can hold."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__(
+            f"The predictions of {rows:,} rows are beyond the range of doubles. Is X in the units "
+            "of the data at fit?"
+        )
+
+
+class UnitsApart(TransferError):
+    """A column of quite different size in two tables."""
+
+    def __init__(self, column: str, sizes: Mapping[str, float]) -> None:
+        told = " and ".join(f"up to {size:.3g} in {where}" for where, size in sizes.items())
+        super().__init__(
+            f"Column {column!r} holds numbers {told}. Tables whose sizes differ by a factor of "
+            "more than 1e120 cannot be added up. Give the column in the same unit everywhere."
         )
 
 

@@ -11,19 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.double_double import Array, Pair, two_product, two_sum
 from poolwise.errors import TooWide
-from poolwise.row_sums import Parts, exponents, units_of
+from poolwise.fraction_matrix import FractionMatrix, Integers, nearest
+from poolwise.row_sums import exponents
 from poolwise.sliced_sums import FIRST, LATER, Buffer, cut_one, products, times_power
 
-Integers: TypeAlias = NDArray[np.object_]
-
-MOST_SLICES = 40  # numbers of a column may differ by a factor of 2**800
+MOST_SLICES = 22  # products of the finest bits are still in the range of doubles
+SPARE = 2  # bits for numbers to come that are larger
 ROOM = 512  # chunks: sums of 2**53 at most, added up in integers of 64 bits
 
 
@@ -89,28 +88,21 @@ class ExactSums:
             units = units + np.array([exponent for _, exponent in whole], dtype=np.intp)
         return ExactSums(gram, units)
 
-    def parts(self) -> Parts:
-        """Return weight, mean and scatter, each the nearest pair of doubles."""
+    def parts(self, units: NDArray[np.intp]) -> tuple[Pair, Pair, FractionMatrix]:
+        """Return weight, mean and scatter, the last without rounding, in the units given."""
         weight, sums, one = self.gram[-1, -1], self.gram[:-1, -1], int(self.units[-1])
-        size = [n.bit_length() - weight.bit_length() for n in self.gram.diagonal()[:-1]]
-        units = units_of(self.units[:-1] - one + np.array(size, dtype=np.intp) // 2)
-        own = [int(u) for u in self.units[:-1] - units]
-        mean = _pairs([[_nearest(s, weight, u - one) for s, u in zip(sums, own, strict=True)]])[0]
-        scatter = self._over(self.gram[:-1, :-1] * weight - np.outer(sums, sums), weight, own)
-        return Parts(_pairs([[_nearest(weight, 1, 2 * one)]])[0, 0], mean, scatter, units)
-
-    def about_zero(self, units: NDArray[np.intp]) -> Pair:
-        """Return the second moments about zero, columns in the units given."""
-        return self._over(self.gram[:-1, :-1], 1, [int(u) for u in self.units[:-1] - units])
-
-    def _over(self, gram: Integers, divisor: int, units: Sequence[int]) -> Pair:
-        rows = [
-            [_nearest(gram[i, j], divisor, units[i] + units[j]) for j in range(i + 1)]
-            for i in range(len(gram))
-        ]
-        return _pairs(
-            [[rows[max(i, j)][min(i, j)] for j in range(len(gram))] for i in range(len(gram))]
+        own = self.units[:-1] - units
+        mean = [nearest(s, weight, int(u) - one) for s, u in zip(sums, own, strict=True)]
+        scatter = self.gram[:-1, :-1] * weight - np.outer(sums, sums)
+        return (
+            _pair(np.array(nearest(weight, 1, 2 * one))),
+            _pair(np.array(mean).reshape(len(sums), 2)),
+            FractionMatrix(scatter, weight, own),
         )
+
+    def about_zero(self, units: NDArray[np.intp]) -> FractionMatrix:
+        """Return the second moments about zero, columns in the units given."""
+        return FractionMatrix(self.gram[:-1, :-1], 1, self.units[:-1] - units)
 
     def _in(self, units: NDArray[np.intp]) -> Integers:
         """Return the sums in units that are no larger."""
@@ -166,13 +158,13 @@ class ExactRun:
 
     def _widen(self, low: Array, high: Array, w: Array | None) -> NDArray[np.intp]:
         """Make room for larger numbers, and for more of them; return the columns' exponents."""
-        exponent = exponents(low, high)
+        exponent = exponents(low, high) + SPARE
         exponent[-1] = 0  # ones are not below one, but at most
         heaviest = 0 if w is None else int(np.frexp(w.max())[1])
         heaviest += heaviest % 2  # half of it is a whole unit
         if self.exponent is None:
             self.exponent, self.weight_exponent = exponent, heaviest
-        elif (exponent > self.exponent).any() or heaviest > self.weight_exponent:
+        elif (exponent - SPARE > self.exponent).any() or heaviest > self.weight_exponent:
             self._collect()
             self.exponent = np.maximum(self.exponent, exponent)
             self.weight_exponent = max(self.weight_exponent, heaviest)
@@ -237,17 +229,5 @@ def _whole(number: float | Fraction) -> tuple[int, int]:
     return above, 1 - below.bit_length()
 
 
-def _nearest(above: int, below: int, exponent: int) -> tuple[float, float]:
-    """Return the pair of doubles nearest to ``above / below * 2**exponent``."""
-    if exponent > 0:
-        above <<= exponent
-    else:
-        below <<= -exponent
-    high = above / below  # Python rounds a quotient of integers correctly
-    n, d = high.as_integer_ratio()
-    return high, (above * d - n * below) / (below * d)
-
-
-def _pairs(values: Sequence[Sequence[tuple[float, float]]]) -> Pair:
-    array = np.array(values, dtype=np.float64).reshape(len(values), -1, 2)
-    return Pair(array[..., 0].copy(), array[..., 1].copy())
+def _pair(values: Array) -> Pair:
+    return Pair(values[..., 0].copy(), values[..., 1].copy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,21 +11,23 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from poolwise.double_double import Array, Pair
+from poolwise.double_double import Array, Pair, two_product, two_sum
 from poolwise.errors import (
     BadOption,
     BeyondDoubles,
     DigitsLost,
+    PredictionsBeyondDoubles,
     RankDeficient,
     TransferWarning,
     VarianceLeftOut,
 )
+from poolwise.inverse_root import EPS
 from poolwise.least_squares import Solution, plain_residual, solve
 from poolwise.moments import Moments
 
 Ddof: TypeAlias = Literal["unbiased", "mle"]
 
-POOR = 1e-6  # relative error of coefficients due to rounding that the user should know of
+POOR = 1e-8  # relative error of coefficients due to rounding that the user should know of
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,61 +85,109 @@ class LinearFit:
     @cached_property
     def intercept(self) -> float:
         """Prediction where all features are zero."""
-        tail = np.zeros(len(self.coef) + 1) if self.tail is None else self.tail
-        level, coef = Pair(np.array(self.level), tail[0]), Pair(self.coef, tail[1:])
-        return float((level - (coef * Pair.of(self.centre)).total()).high)
+        if _is_extreme(self.level, self.coef, self.centre):
+            own, top = _units(self.centre, np.append(self.level, self.coef))
+            with np.errstate(over="ignore"):
+                intercept = float(np.ldexp(self._times(-own, -top).intercept, top))
+            if not math.isfinite(intercept):
+                raise BeyondDoubles(["(intercept)"])
+            return intercept
+        product, low = two_product(self.coef, -self.centre)
+        terms = [self.level, *product, *low]
+        if self.tail is not None:
+            terms += [self.tail[0], *(self.tail[1:] * -self.centre)]
+        return math.fsum(terms)  # rounded once
 
     @cached_property
     def standard_errors(self) -> Array | None:
         """Standard errors of (intercept, coef), where there is a covariance."""
         if self.covariance is None:
             return None
-        variance = recentred(self.covariance, self.centre, 0.0 * self.centre).diagonal().copy()
+        errors: Array = np.sqrt(np.maximum(self.covariance.diagonal(), 0.0))
         if self.intercept_variance is not None:
-            variance[0] = self.intercept_variance
-        return np.sqrt(np.maximum(variance, 0.0))
+            errors[0] = np.sqrt(self.intercept_variance)
+            return errors
+        own, top = _units(self.centre, errors)
+        at, unit = np.append(1.0, -np.ldexp(self.centre, -own)), np.append(0, own) - top
+        variance = at @ np.ldexp(self.covariance, unit[:, None] + unit) @ at
+        with np.errstate(over="ignore"):
+            errors[0] = np.ldexp(np.sqrt(max(variance, 0.0)), top)
+        return errors
 
-    def times_units(self, units: Mapping[str, int], response: str) -> LinearFit:
+    def times_units(
+        self, units: Mapping[str, int], response: str, sizes: Mapping[str, float]
+    ) -> LinearFit:
         """Return the fit of columns that had been divided by powers of two before it was made.
 
-        A noise or a covariance that no double can hold is left out, with a caution.
+        A noise or a covariance that no double can hold is left out, with a caution. A coefficient
+        that no double can hold is zero if that changes no prediction.
+
+        Parameters
+        ----------
+        units : mapping of str to int
+            The powers of two, of those columns that were divided.
+        response : str
+            Name of the response.
+        sizes : mapping of str to float
+            The largest number of each column, after division.
         """
         if not units:
             return self
         own = np.array([units.get(n, 0) for n in self.names], dtype=np.intp)
         theirs = units.get(response, 0)
+        fit = self._times(own, theirs)
+        coef = np.where(np.isfinite(fit.coef), fit.coef, 0.0)
+        lost = np.abs(self.coef - np.ldexp(coef, own - theirs))
+        lost *= np.array([sizes[n] for n in self.names])
+        finest = math.ldexp(1.0, -1074 - theirs)  # of a response, after division
+        if (beyond := np.flatnonzero(lost > max(EPS * sizes[response], finest))).size:
+            raise BeyondDoubles([self.names[j] for j in beyond])
+        tail = None
+        if fit.tail is not None:
+            tail = np.where(np.append(True, coef != 0.0), fit.tail, 0.0)
+        fit = replace(fit, coef=coef, tail=tail)
+        if fit.standard_errors is not None and not np.isfinite(fit.standard_errors).all():
+            fit = replace(fit, covariance=None)
+        was, now = (self.noise, self.covariance), (fit.noise, fit.covariance)
+        if any(n is None and w is not None for n, w in zip(now, was, strict=True)):
+            return replace(fit, cautions=(*fit.cautions, VarianceLeftOut(list(units))))
+        return fit
+
+    def _times(self, own: NDArray[np.intp], theirs: int) -> LinearFit:
+        """Return the fit of features and a response that are multiplied by powers of two."""
         both = np.concatenate(([theirs], theirs - own))
         with np.errstate(over="ignore", under="ignore"):
-            level = np.ldexp(self.level, theirs)
-            coef = np.ldexp(self.coef, theirs - own)
-            lost = ~np.isfinite(coef) | ((coef == 0.0) != (self.coef == 0.0))
-            if lost.any():
-                raise BeyondDoubles([self.names[j] for j in np.flatnonzero(lost)])
-            covariance = _held(self.covariance, both[:, None] + both)
-            noise = _held(self.noise, 2 * theirs)
-            variance = _held(self.intercept_variance, 2 * theirs)
-            sources = {n: _held(v, 2 * theirs) for n, v in self.source_noise.items()}
-        cautions = self.cautions
-        if (noise is None) > (self.noise is None) or (covariance is None) > (
-            self.covariance is None
-        ):
-            cautions += (VarianceLeftOut(list(units)),)
-        return replace(
-            self,
-            coef=coef,
-            centre=np.ldexp(self.centre, own),
-            level=float(level),
-            covariance=covariance,
-            noise=None if noise is None else float(noise),
-            source_noise={n: None if v is None else float(v) for n, v in sources.items()},
-            cautions=cautions,
-            tail=None if self.tail is None else np.ldexp(self.tail, both),
-            intercept_variance=None if variance is None else float(variance),
-        )
+            centre = np.ldexp(self.centre, own)
+            # A subnormal centre is rounded; then the level is taken there.
+            level = self.level + (np.ldexp(centre, -own) - self.centre) @ self.coef
+            return replace(
+                self,
+                coef=np.ldexp(self.coef, both[1:]),
+                centre=centre,
+                level=float(np.ldexp(level, theirs)),
+                covariance=_all_held(self.covariance, both[:, None] + both),
+                noise=held(self.noise, 2 * theirs),
+                source_noise={n: held(v, 2 * theirs) for n, v in self.source_noise.items()},
+                tail=None if self.tail is None else np.ldexp(self.tail, both),
+                intercept_variance=held(self.intercept_variance, 2 * theirs),
+            )
 
     def predict(self, X: Array) -> Array:
         """Return the prediction for each row of features."""
-        return (X - self.centre) @ self.coef + self.level
+        with np.errstate(over="ignore", invalid="ignore"):
+            predicted = (X - self.centre) @ self.coef + self.level
+        if np.isfinite(predicted).all():
+            return predicted
+        beyond = np.flatnonzero(np.isfinite(X).all(axis=1) & ~np.isfinite(predicted))
+        if len(beyond):  # or only some of their terms are, which cancel
+            step = X[beyond] - self.centre
+            own, top = _units(np.abs(step).max(axis=0), np.append(self.level, self.coef))
+            scaled = self._times(-own, -top)
+            with np.errstate(over="ignore"):
+                predicted[beyond] = np.ldexp(np.ldexp(step, -own) @ scaled.coef + scaled.level, top)
+            if count := np.count_nonzero(~np.isfinite(predicted[beyond])):
+                raise PredictionsBeyondDoubles(int(count))
+        return predicted
 
 
 def regress(
@@ -176,38 +227,44 @@ def regress(
     _check_ddof(ddof)
     others = [n for n in moments.names if n != response]
     names = tuple(others if features is None else features)
+    if moments.units.any():
+        scaled = moments.rescaled(moments.units)
+        fit = regress(
+            scaled, response, names, intercept=intercept, ridge=ridge, ddof=ddof, where=where
+        )
+        units = dict(zip(moments.names, moments.units.tolist(), strict=True))
+        return fit.times_units(units, response, scaled.sizes())
     solution = solve_named(moments, names, [response], intercept=intercept, ridge=ridge)
     free = moments.weight - solution.rank - intercept
     divisor = moments.weight if ddof == "mle" else free
     noise = float(solution.residual[0, 0]) / divisor if free > 0 else None
-    coef, centre, level = solution.coef[:, 0], Pair.of(np.zeros(len(names))), Pair.of(0.0)
-    intercept_variance = 0.0
+    coef, centre, at_zero = solution.coef[:, 0], np.zeros(len(names)), None
+    level, level_tail = 0.0, 0.0
     if intercept:
-        mean = moments.mean_pair[moments.index(names)]
-        centre = Pair.of(mean.high)
-        tail = Pair.of(mean.low) * coef
-        level = moments.mean_pair[moments.index([response])[0]] - tail.total()
-        spread = mean * (solution.inverse @ mean[:, None])[:, 0]
-        intercept_variance = float((Pair.of(1.0) / moments.weight_pair + spread.total()).high)
+        at, y = moments.index(names), moments.index([response])[0]
+        centre = moments.mean[at]
+        below = moments.mean_tail[y] - moments.mean_tail[at] @ coef.high
+        level, level_tail = map(float, two_sum(moments.mean[y], below))
+        if solution.inverse.low.any():  # else doubles are enough
+            mean = moments.mean_pair[at]
+            spread = (mean * (solution.inverse @ mean[:, None])[:, 0]).total()
+            at_zero = float((Pair.of(1.0) / moments.weight_pair + spread).high)
     covariance = None
-    if noise is None or ridge != 0.0:
-        at_zero = None
-    else:
-        at_zero = noise * intercept_variance
+    if noise is not None and ridge == 0.0:
         covariance = np.zeros((len(names) + 1, len(names) + 1))
         covariance[0, 0] = noise / moments.weight if intercept else 0.0
         covariance[1:, 1:] = noise * solution.inverse.high
     return LinearFit(
         names=names,
         coef=coef.high,
-        centre=centre.high,
-        level=float(level.high),
+        centre=centre,
+        level=level,
         covariance=covariance,
         noise=noise,
         dropped={names[j]: f"constant in {where}" for j in solution.constant},
         cautions=cautions_of(solution, names, where),
-        tail=np.concatenate(([level.low], coef.low)),
-        intercept_variance=at_zero,
+        tail=np.concatenate(([level_tail], coef.low)),
+        intercept_variance=None if noise is None or at_zero is None else noise * at_zero,
     )
 
 
@@ -228,7 +285,7 @@ def noise_of(
     """
     _check_ddof(ddof)
     free = moments.weight - len(features) - intercept
-    if intercept and free > 0:
+    if intercept and free > 0 and not moments.units.any():
         at, y = moments.index(features), moments.index([response])[0]
         residual = plain_residual(moments.scatter, at, y)
         if residual is not None:
@@ -273,10 +330,34 @@ def recentred(covariance: Array, old: Array, new: Array) -> Array:
     return T @ covariance @ T.T
 
 
-def _held(value: Array | float | None, exponent: NDArray[np.intp] | int) -> Array | None:
-    """Return a number or an array times a power of two, or None where a double cannot hold it."""
+def _all_held(values: Array | None, exponents: NDArray[np.intp]) -> Array | None:
+    """Return numbers times powers of two, or None where doubles cannot hold all of them."""
+    if values is None:
+        return None
+    with np.errstate(over="ignore", under="ignore"):
+        held: Array = np.ldexp(values, exponents)
+    fits = np.isfinite(held).all() and ((held == 0.0) == (values == 0.0)).all()
+    return held if fits else None
+
+
+def held(value: float | None, exponent: int) -> float | None:
+    """Return a number times a power of two, or None where a double cannot hold it."""
     if value is None:
         return None
-    held: Array = np.ldexp(np.asarray(value, dtype=np.float64), exponent)
-    fits = np.isfinite(held).all() and ((held == 0.0) == (np.asarray(value) == 0.0)).all()
-    return held if fits else None
+    one = _all_held(np.array([value]), np.array([exponent]))
+    return None if one is None else float(one[0])
+
+
+def _units(at: Array, model: Array) -> tuple[NDArray[np.intp], int]:
+    """Return units of the features and of the response in which no term of a sum is above one.
+
+    The terms are those of (level, coef), or of their errors, times features at a point.
+    """
+    own = np.where(at != 0.0, np.frexp(at)[1], -4000).astype(np.intp)
+    size = np.frexp(model)[1] + np.append(0, own)
+    return own, int(size.max(where=model != 0.0, initial=-4000))
+
+
+def _is_extreme(*numbers: Array | float) -> bool:
+    """Say whether a product of two of these, or of three, may be too large."""
+    return any(np.abs(n).max(initial=0.0) > 1e100 for n in numbers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,10 +24,11 @@ from poolwise.errors import (
     ResponseInFeatures,
     RoundedIntegers,
     TooManyColumns,
+    TooWide,
     TransferWarning,
 )
 from poolwise.moments import Moments
-from poolwise.precision import Precision
+from poolwise.precision import Precision, chosen
 from poolwise.problem import Problem
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
@@ -147,8 +149,12 @@ def gather(
         rows, taken=given, intercept=intercept, precision=precision
     )
     cautions += more
+    own = complete.moments(precision, intercept=intercept)
+    if precision == "auto" and "exact" in {own.precision, *(m.precision for m in read.values())}:
+        own = _read_exactly(own, complete)
+        read = {name: _read_exactly(m, kept[name]) for name, m in read.items()}
     known = read | moments
-    problem = Problem(complete.moments(precision), known, response, intercept, complete, kept)
+    problem = Problem(own, known, response, intercept, complete, kept)
     everywhere = set(problem.features).intersection(*(s.names for s in known.values()))
     lacking.update(*split, (c.name for c in columns if not everywhere.issuperset(c.outputs)))
     return Intake(problem, columns, complete, frozenset(lacking), tuple(cautions))
@@ -258,6 +264,14 @@ def _part_of(name: str, source: Moments, used: Sequence[str], response: str) -> 
     if shared == [response]:
         raise NoSharedColumn(name, source.names, [n for n in used if n != response])
     return source.select(shared)
+
+
+def _read_exactly(moments: Moments, rows: TableRows) -> Moments:
+    """Read a table again, if that is cheap: a sum of tables has the digits of the poorest."""
+    if chosen("auto", moments.rows, len(moments.names)) == "accurate":
+        with suppress(TooWide):
+            return moments if moments.precision == "exact" else rows.moments("exact")
+    return moments
 
 
 def _levels_apart(

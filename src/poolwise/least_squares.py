@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poolwise.double_double import Array, Pair
+from poolwise.double_double import Array, Pair, two_product
+from poolwise.fraction_matrix import FractionMatrix
+from poolwise.inverse_root import (
+    LEFT_IN_DOUBLES,
+    LEFT_IN_PAIRS,
+    InverseRoot,
+    inflation,
+    inverse_root,
+    root_in_doubles,
+)
 from poolwise.scatter import Scatter
 
-EPS = float(np.finfo(np.float64).eps)
+STEPS = 3  # of refinement where equations are hard
 PLAIN = 1e-4  # a pivot above this is far from zero: at most four digits are lost
-# What may be left of a column's variance, per feature, before it counts as nothing: in doubles
-# because sums of squares are rounded there, in pairs because the columns themselves are.
-LEFT_IN_DOUBLES = 4 * EPS
-LEFT_IN_PAIRS = 2.0**-84
-SAFE = 1e-6  # share of an inverse in doubles that may be wrong, for refinement to mend it
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +53,6 @@ class Solution:
     constant: tuple[int, ...]
     dependent: tuple[int, ...]
     error: float
-
-
-class _Inverse(NamedTuple):
-    """An inverse, a generalised one below full rank, and the features that are related."""
-
-    values: Pair
-    rank: int
-    dependent: tuple[int, ...]
 
 
 def solve(
@@ -92,53 +87,44 @@ def solve(
     """
     p, order = len(features), [*features, *responses]
     picked = scatter.picked(order)
-    S, size = picked.pair, picked.diagonal().copy()
+    size = picked.diagonal().copy()
     size[:p] += ridge
+    there = size > 0.0
+    scale = np.where(there, 2.0 ** -np.floor(np.log2(np.where(there, size, 1.0)) / 2.0), 0.0)
+    S = picked.pair.scaled(scale[:, None] * scale)
+    left = S[:p, :p]  # of the equations; without the ridge it tells the residual
+    if ridge:
+        left = left + Pair.of(np.diag(scale[:p] ** 2)) * Pair.of(ridge)
+    varies = np.flatnonzero(there[:p])
+    part = varies[:, None], varies
     far = np.ones(len(order))
     if about_zero is not None:
-        far = np.maximum(about_zero[order] / np.where(size > 0.0, size, np.inf), 1.0)
-    scale = np.where(size > 0.0, 2.0 ** -np.floor(np.log2(np.sqrt(np.where(size > 0, size, 1)))), 0)
-    S = S.scaled(scale[:, None] * scale)
-    varies = np.flatnonzero(size[:p] > 0.0)
-    A, B, C = S[:p, :p], S[:p, p:], S[p:, p:]
-    left = A
-    if ridge:
-        left = A + Pair.of(np.diag(scale[:p] ** 2)) * Pair.of(ridge)
-    part = varies[:, None], varies
-    inner = left if len(varies) == p else left[part]
-    plain = _plain_inverse(inner.high)
-    if scatter.is_plain and plain is not None and plain[1] * p < 1.0:
-        found = _Inverse(Pair.of(plain[0]), len(varies), ())
-        error = plain[1]
-    else:
-        least = LEFT_IN_DOUBLES if scatter.is_plain else LEFT_IN_PAIRS * far[varies]
-        found = _inverse(inner, plain, least * len(varies))
-        error = 0.0
-        if scatter.is_plain:
-            error = LEFT_IN_DOUBLES * _inflation(inner.high, found.values.high)
-    inverse = found.values
+        far = np.maximum(about_zero[order] / np.where(there, size, np.inf), 1.0)
+    root = inverse_root(
+        left[part] if len(varies) < p else left,
+        None if scatter.is_plain else LEFT_IN_PAIRS * far[varies],
+    )
+    H = root.values
     if len(varies) < p:
-        inverse = Pair.of(np.zeros((p, p)))
-        inverse.high[part], inverse.low[part] = found.values.high, found.values.low
+        H = Pair.of(np.zeros((len(root.values), p)))
+        H.high[:, varies], H.low[:, varies] = root.values.high, root.values.low
     if scatter.is_plain:
-        beta = inverse.high @ B.high
-        beta += inverse.high @ (B.high - left.high @ beta)  # one step of refinement
-        coef, residual = Pair.of(beta), _residual(A.high, B.high, C.high, beta)
+        coef, residual = _in_doubles(S.high, left.high, H.high)
     else:
-        coef = inverse @ B
-        coef = coef + Pair.of(inverse.high @ (B - left @ coef).high)
-        residual = _residual_in_pairs(A, B, C, coef, far)
-    back = scale[p:, None] * scale[p:]
-    back = np.divide(1.0, back, out=np.zeros(back.shape), where=back > 0.0)
-    to_coef = np.divide(1.0, scale[p:], out=np.zeros(len(order) - p), where=scale[p:] > 0.0)
+        fractions = None
+        if picked.fractions is not None and not ridge and there.all():
+            fractions = picked.fractions.times_powers(np.frexp(scale)[1].astype(np.intp) - 1)
+        coef, residual = _in_pairs(S, left, root._replace(values=H), far, fractions)
+    inverse = H.T @ H if root.is_refined else Pair.of(H.high.T @ H.high)
+    back = np.divide(1.0, scale[p:], out=np.zeros(len(order) - p), where=there[p:])
     return Solution(
-        coef=coef.scaled(scale[:p, None] * to_coef),
-        residual=residual * back,
+        coef=coef.scaled(scale[:p, None] * back),
+        residual=residual * back[:, None] * back,
         inverse=inverse.scaled(scale[:p, None] * scale[:p]),
-        rank=found.rank,
-        constant=tuple(int(j) for j in np.flatnonzero(size[:p] <= 0.0)),
-        dependent=tuple(int(varies[j]) for j in found.dependent),
-        error=error,
+        rank=root.rank,
+        constant=tuple(int(j) for j in np.flatnonzero(~there[:p])),
+        dependent=tuple(int(varies[j]) for j in root.dependent),
+        error=LEFT_IN_DOUBLES * inflation(left.high, H.high) if scatter.is_plain else 0.0,
     )
 
 
@@ -162,12 +148,13 @@ def plain_residual(scatter: Scatter, features: Sequence[int], response: int) -> 
     return float(pivots[-1] * size[-1]) if pivots.min() > PLAIN else None
 
 
-def rounding_error(scatter: Scatter, features: Sequence[int]) -> float:
-    """Estimate the relative error that rounding the scatter to doubles leaves in coefficients."""
-    A = scatter.between(features, features)
-    varies = np.flatnonzero(A.diagonal() > 0.0)
-    plain = _plain_inverse(_unit_diagonal(A[varies[:, None], varies]))
-    return np.inf if plain is None else plain[1]
+def rounding_error(scatter: Scatter) -> float:
+    """Estimate the relative error of coefficients, any column on the others, due to rounding."""
+    varies = [int(j) for j in np.flatnonzero(scatter.diagonal() > 0.0)]
+    A = scatter.between(varies, varies)
+    unit = 1.0 / np.sqrt(A.diagonal())
+    A = A * unit[:, None] * unit
+    return root_in_doubles(A)[1]
 
 
 def inverse_of(matrix: Array) -> Array:
@@ -175,42 +162,64 @@ def inverse_of(matrix: Array) -> Array:
     return solve(Scatter.of(matrix.copy()), range(len(matrix)), ()).inverse.high
 
 
-def _plain_inverse(A: Array) -> tuple[Array, float] | None:
-    """Return the inverse in doubles and its error, or None where a matrix seems indefinite."""
-    try:
-        half = np.linalg.inv(np.linalg.cholesky(A))
-    except np.linalg.LinAlgError:
-        return None
-    inverse = half.T @ half
-    return inverse, LEFT_IN_DOUBLES * _inflation(A, inverse)
-
-
-def _inflation(A: Array, inverse: Array) -> float:
-    """Return a bound of the condition: features times the sum of their variance inflation."""
-    return len(A) * float(inverse.diagonal() @ A.diagonal())
-
-
-def _unit_diagonal(A: Array) -> Array:
-    unit = 1.0 / np.sqrt(A.diagonal())
-    return A * unit[:, None] * unit
-
-
-def _residual(A: Array, B: Array, C: Array, beta: Array) -> Array:
-    """Return the residual scatter as a quadratic form, which forgives small errors of beta."""
+def _in_doubles(S: Array, left: Array, H: Array) -> tuple[Pair, Array]:
+    """Return coefficients and residual scatter in doubles, with one step of refinement."""
+    p = len(left)
+    A, B, C = S[:p, :p], S[:p, p:], S[p:, p:]
+    beta = H.T @ (H @ B)
+    beta += H.T @ (H @ (B - left @ beta))
+    # A quadratic form forgives small errors of beta.
     residual: Array = C - B.T @ beta - beta.T @ B + beta.T @ A @ beta
     # What was added and subtracted to get there: with large coefficients that cancel, the rounding
     # of the terms is far above that of the total.
     size = np.abs(beta)
     terms = C.diagonal() + (size * (2.0 * np.abs(B) + np.abs(A) @ size)).sum(axis=0)
-    return _cleared(residual, 4 * (len(A) + 1) * LEFT_IN_DOUBLES * terms)
+    return Pair.of(beta), _cleared(residual, 4 * (p + 1) * LEFT_IN_DOUBLES * terms)
 
 
-def _residual_in_pairs(A: Pair, B: Pair, C: Pair, beta: Pair, far: Array) -> Array:
-    residual = (C - B.T @ beta - beta.T @ (B - A @ beta)).high
+def _in_pairs(
+    S: Pair, left: Pair, root: InverseRoot, far: Array, fractions: FractionMatrix | None
+) -> tuple[Pair, Array]:
+    """Return coefficients and residual scatter with all digits."""
+    p, H = len(left), root.values
+    A, B, C = S[:p, :p], S[:p, p:], S[p:, p:]
+    less = _exact_rest if root.is_hard else _rest
+    beta = H.T @ (H @ B) if root.is_refined else Pair.of(H.high.T @ (H.high @ B.high))
+    if root.is_hard and fractions is not None:
+        for _ in range(STEPS):
+            beta = beta + Pair.of(H.high.T @ (H.high @ fractions.left_by(beta)[0]))
+        residual = fractions.left_by(beta)[1]
+    else:
+        for _ in range(STEPS if root.is_hard else 1):
+            wrong = less(B, left, beta).high
+            beta = beta + Pair.of(H.high.T @ (H.high @ wrong))
+        slope = less(B, A, beta)
+        # A quadratic form forgives small errors of beta.
+        residual = less(C - slope.T @ beta, B.T, beta).high
     # The columns themselves are rounded: what is explained to their last digits is explained.
-    p = len(A)
     terms = far[p:] * C.high.diagonal() + (far[:p] * A.high.diagonal()) @ beta.high**2
-    return _cleared(residual, 16 * (p + 1) * LEFT_IN_PAIRS * terms)
+    return beta, _cleared(residual, 16 * (p + 1) * LEFT_IN_PAIRS * terms)
+
+
+def _rest(start: Pair, left: Pair, right: Pair) -> Pair:
+    """Return ``start - left @ right``."""
+    return start - left @ right
+
+
+def _exact_rest(start: Pair, left: Pair, right: Pair) -> Pair:
+    """Return ``start - left @ right``, rounded once, to double."""
+    m, n = start.high.shape
+    rest = np.empty((m, n))
+    for j in range(n):
+        products = [
+            part
+            for a in (left.high, left.low)
+            for b in (right.high[:, j], right.low[:, j])
+            for part in two_product(a, -b)
+        ]
+        terms = np.column_stack((*products, start.high[:, j], start.low[:, j]))
+        rest[:, j] = [math.fsum(row) for row in terms.tolist()]
+    return Pair.of(rest)
 
 
 def _cleared(residual: Array, rounding: Array) -> Array:
@@ -218,65 +227,3 @@ def _cleared(residual: Array, rounding: Array) -> Array:
     zero = residual.diagonal() <= rounding
     residual[zero, :] = residual[:, zero] = 0.0
     return residual
-
-
-def _inverse(A: Pair, plain: tuple[Array, float] | None, left: Array | float) -> _Inverse:
-    """Return the inverse with all digits; columns of which at most ``left`` is left depend."""
-    if plain is not None and plain[1] < SAFE:
-        return _Inverse(_refined(A, plain[0]), len(A), ())
-    unit = Pair.of(1.0 / np.sqrt(A.high.diagonal()))
-    correlation = A * unit[:, None] * unit[None, :]
-    factor, order = _cholesky(correlation, np.broadcast_to(left, len(A)))
-    if len(order) == len(A):
-        half = _inverse_of_lower(factor[order])[:, np.argsort(order)]
-        return _Inverse(half.T @ half * unit[:, None] * unit[None, :], len(A), ())
-    square = factor.T @ factor
-    across = factor @ _inverse(square, _plain_inverse(square.high), 0.0).values
-    null = 1.0 - (across @ factor.T).high.diagonal()
-    related = tuple(int(j) for j in np.flatnonzero(null > 1e-10))
-    return _Inverse(across @ across.T * unit[:, None] * unit[None, :], len(order), related)
-
-
-def _refined(A: Pair, inverse: Array) -> Pair:
-    """Mend an inverse by Newton's iteration, which doubles its digits each time."""
-    X, one = Pair.of(inverse), Pair.eye(len(A))
-    for _ in range(4):
-        wrong = (one - A @ X).high
-        X = X + Pair.of(X.high @ wrong)
-        if np.abs(wrong).max(initial=0.0) < 1e-13:
-            break
-    return (X + X.T).scaled(0.5)
-
-
-def _cholesky(A: Pair, left: Array) -> tuple[Pair, NDArray[np.intp]]:
-    """Factor a matrix with unit diagonal, the largest pivot first, until no pivot is left.
-
-    Returns the factor, one column per pivot, and the order of the pivots.
-    """
-    p = len(A)
-    high, low = np.zeros((p, p)), np.zeros((p, p))
-    order: list[int] = []
-    still = np.arange(p)
-    while len(still):
-        pivots = A.high.diagonal() - left[still]
-        j = int(np.argmax(pivots))
-        if not pivots[j] > 0.0:
-            break
-        column = A[:, j] / A[j, j].sqrt()
-        high[still, len(order)], low[still, len(order)] = column.high, column.low
-        order.append(int(still[j]))
-        rest = np.delete(np.arange(len(still)), j)
-        A, column, still = A[rest[:, None], rest], column[rest], still[rest]
-        A = A - column[:, None] * column[None, :]
-    r = len(order)
-    return Pair(high[:, :r], low[:, :r]), np.array(order, dtype=np.intp)
-
-
-def _inverse_of_lower(L: Pair) -> Pair:
-    """Invert a lower triangular matrix by forward substitution."""
-    rest, inverse = Pair.eye(len(L)), Pair.eye(len(L))
-    for k in range(len(L)):
-        row = rest[0] / L[k, k]
-        inverse.high[k], inverse.low[k] = row.high, row.low
-        rest = rest[1:] - L[k + 1 :, k][:, None] * row[None, :]
-    return inverse

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,12 +22,19 @@ from poolwise.errors import (
     NotFinite,
     ShapeMismatch,
     TooLarge,
+    TooWide,
 )
 from poolwise.exact_sums import ExactRun, ExactSums
+from poolwise.least_squares import rounding_error
 from poolwise.precision import Kept, Precision, check_precision, chosen
-from poolwise.row_sums import RowSums
+from poolwise.row_sums import RowSums, exponents, units_of
 from poolwise.scatter import Scatter
 from poolwise.sliced_sums import SlicedSums
+
+# Relative error of coefficients due to rounding that is worth a second reading: with two doubles,
+# and with none rounded.
+POOR, HOPELESS = 1e-10, 0.1
+HEAVIEST = 1e150  # weight of all rows: times squares it is still finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +114,9 @@ class Moments:
     def _of_sums(
         cls, names: tuple[str, ...], rows: int, sums: ExactSums, low: Array, high: Array
     ) -> Moments:
-        weight, mean, scatter, units = sums.parts()
-        held = Scatter.of_pair(scatter)
+        units = units_of(exponents(low, high))
+        weight, mean, fractions = sums.parts(units)
+        held = Scatter.of_fractions(fractions)
         own = cls._of_pairs(names, rows, weight, mean, held, low, high, units)
         return replace(own, sums=sums)
 
@@ -153,9 +162,48 @@ class Moments:
         precision: Precision = "auto",
     ) -> Moments:
         """Return the moments of a two-dimensional array, one column per name."""
+        count = np.shape(rows)[0] if np.ndim(rows) else 0
+        return cls.read(names, lambda: [((rows,), weights)], count, precision=precision)
+
+    @classmethod
+    def read(
+        cls,
+        names: Sequence[str],
+        blocks: Callable[[], Iterable[Block]],
+        rows: int,
+        *,
+        precision: Precision = "auto",
+        intercept: bool = True,
+    ) -> Moments:
+        """Return the moments of rows that can be read again, should their sums be too poor.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+        blocks : callable
+            Begins to read: returns an iterable of blocks.
+        rows : int
+            Number of rows.
+        precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+            Digits of the scatter. ``"auto"`` is accurate while that is cheap, else fast. Where
+            columns nearly depend on each other it reads again, with the next better precision.
+        intercept : bool, default=True
+            Whether what is fitted to these moments has one: else columns far from zero depend on
+            each other more nearly.
+        """
         check_precision(precision)
-        kept = chosen(precision, np.shape(rows)[0] if np.ndim(rows) else 0, len(names))
-        return cls.of_blocks(names, [((rows,), weights)], precision=kept)
+        kept = chosen(precision, rows, len(names))
+        moments = cls.of_blocks(names, blocks(), precision=kept)
+        if precision != "auto" or moments.rows <= len(names):  # too few to tell columns apart
+            return moments
+        error = rounding_error(moments.scatter if intercept else moments.about_zero())
+        if kept == "fast" and error > POOR:
+            return cls.of_blocks(names, blocks(), precision="accurate")
+        if kept == "accurate" and error > HOPELESS:
+            with suppress(TooWide):
+                return cls.of_blocks(names, blocks(), precision="exact")
+        return moments
 
     @classmethod
     def of_blocks(
@@ -194,7 +242,7 @@ class Moments:
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         if self.sums is not None and other.sums is not None:
             return Moments._of_sums(self.names, rows, self.sums + other.sums, low, high)
-        units = np.maximum(self.units, other.units)
+        units = units_of(exponents(low, high))
         left, right = self.in_units(units), other.in_units(units)
         weight = left.weight_pair + right.weight_pair
         share = right.weight_pair / weight
@@ -209,8 +257,8 @@ class Moments:
             raise BadWeights(f"Rows cannot be weighed by {factor!r}.")
         if factor < WEIGHTS[0]:
             return Moments.empty(self.names)
-        if factor > WEIGHTS[1]:
-            raise BadWeights(f"Rows cannot be weighed by {factor!r}, above {WEIGHTS[1]:g}.")
+        if factor > WEIGHTS[1] or factor * self.weight > HEAVIEST:
+            raise BadWeights(f"Rows of weight {self.weight:g} cannot be weighed by {factor!r}.")
         if self.sums is not None:
             sums = self.sums.weighed(factor)
             return Moments._of_sums(self.names, self.rows, sums, self.low, self.high)
@@ -233,10 +281,10 @@ class Moments:
         if self.sums is not None:
             sums = self.sums.mapped(matrix, shift)
             return Moments._of_sums(names, self.rows, sums, low, high)
-        matrix = np.ldexp(matrix, self.units)
+        units = units_of(exponents(low, high))
+        matrix, shift = np.ldexp(matrix, self.units - units[:, None]), np.ldexp(shift, -units)
         mean = Pair.of(shift) + (Pair.of(matrix) * self.mean_pair[None, :]).T.total()
         scatter = self.scatter.mapped(matrix)
-        units = np.zeros(len(names), dtype=np.intp)
         return Moments._of_pairs(
             names, self.rows, self.weight_pair, mean, scatter, low, high, units
         )
@@ -279,8 +327,6 @@ class Moments:
         """
         here = [j for j, n in enumerate(names) if n in self]
         at = self.index(names[j] for j in here)
-        units = np.zeros(len(names), dtype=np.intp)
-        units[here] = self.units[at]
         mean = np.array([values.get(n, 0.0) for n in names], dtype=np.float64)
         tail = np.array([(tails or {}).get(n, 0.0) for n in names], dtype=np.float64)
         sums = None
@@ -294,8 +340,10 @@ class Moments:
                 ],
             )
         low, high = mean.copy(), mean.copy()
-        mean[here], tail[here] = self.mean[at], self.mean_tail[at]
         low[here], high[here] = self.low[at], self.high[at]
+        units = units_of(exponents(low, high))
+        mean, tail = np.ldexp(mean, -units), np.ldexp(tail, -units)
+        mean[here], tail[here] = self.mean[at], self.mean_tail[at]
         scatter = self.scatter.placed(at, here, len(names))
         return replace(
             self,
@@ -313,12 +361,12 @@ class Moments:
         """Hold the same columns in other units."""
         if (units == self.units).all():
             return self
-        factor = np.ldexp(1.0, self.units - units)
+        power = self.units - units
         return replace(
             self,
-            mean=self.mean * factor,
-            mean_tail=self.mean_tail * factor,
-            scatter=self.scatter.scaled(factor),
+            mean=np.ldexp(self.mean, power),
+            mean_tail=np.ldexp(self.mean_tail, power),
+            scatter=self.scatter.times_powers(power),
             units=units,
         )
 
@@ -346,7 +394,8 @@ class Moments:
 
     def mean_of(self, name: str) -> float:
         """Return the mean of one column."""
-        return float(self.mean[self.index([name])[0]])
+        j = self.index([name])[0]
+        return float(np.ldexp(self.mean[j], self.units[j]))
 
     def deviation_of(self, name: str) -> float:
         """Return the standard deviation of one column (divisor: the weight)."""
@@ -354,7 +403,11 @@ class Moments:
 
     def deviations(self) -> Array:
         """Return the standard deviation of each column (divisor: the weight)."""
-        return np.sqrt(self.scatter.diagonal() / (self.weight or 1.0))
+        return np.ldexp(np.sqrt(self.scatter.diagonal() / (self.weight or 1.0)), self.units)
+
+    def sizes(self) -> dict[str, float]:
+        """Return the largest number of each column, or a bound of it, regardless of sign."""
+        return dict(zip(self.names, np.maximum(-self.low, self.high).tolist(), strict=True))
 
     def is_constant(self, name: str) -> bool:
         """Say whether a column has the same value in every row."""
@@ -362,13 +415,13 @@ class Moments:
         return bool(self.low[j] >= self.high[j])
 
     def scatter_between(self, rows: Iterable[str], columns: Iterable[str]) -> Array:
-        """Return centred second moments of some columns with others, as doubles."""
+        """Return centred second moments of some columns with others, in their ``units``."""
         return self.scatter.between(self.index(rows), self.index(columns))
 
     def about_zero(self) -> Scatter:
         """Return the second moments about zero instead of about the mean."""
         if self.sums is not None:
-            return Scatter.of_pair(self.sums.about_zero(self.units))
+            return Scatter.of_fractions(self.sums.about_zero(self.units))
         return self.scatter.plus_outer(self.mean_pair, self.weight_pair)
 
     def __reduce__(self) -> tuple[type[Moments], tuple[Any, ...]]:
@@ -412,4 +465,4 @@ class _Reader:
         weight, mean, pair, units = self.run.parts()
         scatter = Scatter.of(pair.high) if self.kind == "fast" else Scatter.of_pair(pair)
         own = Moments._of_pairs(names, rows, weight, mean, scatter, low, high, units)
-        return self.total + own
+        return self.total + own.in_units(units_of(exponents(low, high)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from poolwise.chunks import WEIGHTS
 from poolwise.errors import NoiseNotEstimable, TransferWarning
 from poolwise.fit import Ddof, noise_of
 from poolwise.problem import Problem
@@ -22,7 +23,7 @@ class Noise:
         Residual variance of each source, given the features it has.
     weights : mapping of str to float
         Weight of a row of each source where a target row has weight one: target noise over source
-        noise, or what stands in for it. Never infinite.
+        noise, or what stands in for it. At most 1e100.
     cautions : tuple of TransferWarning
         Where something had to stand in.
     """
@@ -90,7 +91,9 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
             else "All rows weigh the same."
         )
         cautions.append(NoiseNotEstimable("the target", why, then))
-    weights = {name: reference / usable[name] if name in usable else 1.0 for name in own}
+    weights = {
+        name: min(reference / usable[name], WEIGHTS[1]) if name in usable else 1.0 for name in own
+    }
     return Noise(target, own, weights, tuple(cautions))
 
 

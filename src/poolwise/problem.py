@@ -5,16 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from poolwise.double_double import Array
-from poolwise.errors import EmptyTarget, MissingColumns, NoFeatures, NoResponse, NoSharedColumn
+from poolwise.errors import (
+    EmptyTarget,
+    MissingColumns,
+    NoFeatures,
+    NoResponse,
+    NoSharedColumn,
+    UnitsApart,
+)
 from poolwise.fit import LinearFit, regress
 from poolwise.moments import Moments
+from poolwise.row_sums import USUAL
 
 
 class Rows(Protocol):
@@ -62,7 +70,7 @@ class Problem:
         The rows of those sources whose rows are at hand.
     units : mapping of str to int
         Columns of extreme size are divided by two to this power in all tables and rows here, so
-        that no method needs to think of overflow; a fit is turned back by `LinearFit.times_units`.
+        that no method needs to think of overflow; `restored` turns a fit back.
     """
 
     target: Moments
@@ -176,13 +184,28 @@ class Problem:
         target = self.target.select(columns)
         return Problem(target, sources, self.response, self.intercept, units=self.units)
 
+    def true(self, name: str, value: float) -> float:
+        """Return a number of a column as the user knows it."""
+        return math.ldexp(value, self.units.get(name, 0))
+
+    def restored(self, fit: LinearFit) -> LinearFit:
+        """Return a fit for columns as the user knows them."""
+        return fit.times_units(self.units, self.response, self.target.sizes())
+
+    def with_target(self, target: Moments, rows: Rows | None = None) -> Problem:
+        """Return the same problem with other rows as its target."""
+        exponents = [self.units.get(n, 0) for n in target.names]
+        scaled = target.rescaled(np.array(exponents, dtype=np.intp))
+        own = rows if rows is None or not self.units else ScaledRows(rows, self.units)
+        return replace(self, target=scaled, target_rows=own)
+
     def _unify_units(self) -> None:
         """Hold each column in the same unit in all tables."""
         tables = (self.target, *self.sources.values())
         units = dict.fromkeys(self.target.names, 0)
         for name in units:
-            found = [int(t.units[t.index([name])[0]]) for t in tables if name in t]
-            units[name] = max(found, key=lambda unit: (unit != 0, unit)) if any(found) else 0
+            if any(t.units[t.index([name])[0]] for t in tables if name in t):
+                units[name] = self._unit_of(name)
 
         def scaled(table: Moments) -> Moments:
             return table.rescaled(np.array([units[n] for n in table.names], dtype=np.intp))
@@ -198,6 +221,16 @@ class Problem:
             "units": {n: u for n, u in known.items() if u},
         }.items():
             object.__setattr__(self, name, value)
+
+    def _unit_of(self, column: str) -> int:
+        """Return a unit in which the numbers of all tables can be squared."""
+        named = {"the target": self.target} | {f"source {n!r}": s for n, s in self.sources.items()}
+        sizes = {n: size for n, t in named.items() if (size := t.sizes().get(column))}
+        least, most = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+        low, high = math.frexp(sizes[least])[1], math.frexp(sizes[most])[1]
+        if high - low > 2 * USUAL:
+            raise UnitsApart(column, {n: sizes[n] for n in (least, most)})
+        return (low + high) // 2
 
     def without_rows(self) -> Problem:
         """Return the same problem with moments alone."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from poolwise.errors import (
     OtherColumns,
     TransferWarning,
 )
-from poolwise.fit import LinearFit, regress
+from poolwise.fit import LinearFit, held, regress
 from poolwise.intake import gather, gather_moments
 from poolwise.methods import METHODS, method_of
 from poolwise.moments import Moments
@@ -237,7 +236,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """Expected fall of the squared error thanks to the sources, according to the model."""
         check_is_fitted(self)
         gain, unit = transfer_gain_of(self.problem_, self._working_fit), self.problem_.units
-        return gain and math.ldexp(gain, 2 * unit.get(self.problem_.response, 0))
+        return held(gain, 2 * unit.get(self.problem_.response, 0))
 
     @property
     def standard_errors_(self) -> Array | None:
@@ -280,7 +279,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """Both doors lead here: let the method answer, keep the answer, return what to warn of."""
         method = _frozen(self.method)
         working = method.solve(problem)
-        fit = working.times_units(problem.units, problem.response)
+        fit = problem.restored(working)
         self.method_ = method
         self._working_fit = working  # the same, but for columns of extreme size
         self.problem_ = problem.without_rows()
@@ -344,7 +343,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             )
         else:
             fit = self.method_.solve(self.problem_.without(sorted(lacking)))
-        return fit.times_units(self.problem_.units, self.problem_.response)
+        return self.problem_.restored(fit)
 
 
 @contextmanager

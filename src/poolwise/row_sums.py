@@ -30,8 +30,7 @@ class RowSums:
     def __init__(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
         self.units = units_of(exponents(low, high))
         shift = middle(z, w)
-        is_far = np.abs(shift) > (high - low) / 8.0  # a standard deviation is a few eighths
-        self.shift = np.where(is_far, np.ldexp(shift, -self.units), 0.0)
+        self.shift = np.where(is_far(shift, low, high), np.ldexp(shift, -self.units), 0.0)
         self.far = np.flatnonzero(self.shift)
         self.unusual = np.flatnonzero(self.units)
         self.seen = np.zeros(len(z))
@@ -40,7 +39,7 @@ class RowSums:
     def takes(self, low: Array, high: Array) -> bool:
         """Say whether a chunk can be added in the units and about the shift of this run."""
         size = self._size(low, high)
-        if size.max() > 2.0**USUAL or self._is_far():
+        if size.max() > 2.0**USUAL or mean_is_far(self.gram, FAR):
             return False
         # Numbers this small must not be the largest of their column: their squares would vanish.
         return bool(
@@ -62,11 +61,6 @@ class RowSums:
         size = np.maximum(-low, high)
         return np.ldexp(size, -self.units) if len(self.unusual) else size
 
-    def _is_far(self) -> bool:
-        """Say whether the mean has moved so far from the shift that digits are being lost."""
-        offset = self.gram[-1, :-1] ** 2 / self.gram[-1, -1]
-        return bool((offset > FAR * (self.gram.diagonal()[:-1] - offset)).any())
-
     def parts(self) -> Parts:
         """Return what there is so far."""
         weight, sums = self.gram[-1, -1], self.gram[-1, :-1]
@@ -75,6 +69,17 @@ class RowSums:
         scatter[at, at] = np.maximum(scatter.diagonal(), 0.0)
         mean = Pair(*two_sum(self.shift[:-1], sums / weight))
         return Parts(Pair.of(weight), mean, Pair.of(scatter), self.units[:-1])
+
+
+def is_far(shift: Array, low: Array, high: Array) -> NDArray[np.bool_]:
+    """Say which columns lie so far from zero that a shift saves digits."""
+    return np.abs(shift) > (high - low) / 8.0  # a standard deviation is a few eighths of that
+
+
+def mean_is_far(gram: Array, limit: float) -> bool:
+    """Say whether a mean has moved so far from its shift that digits are being lost."""
+    offset = gram[-1, :-1] ** 2 / gram[-1, -1]
+    return bool((offset > limit * (gram.diagonal()[:-1] - offset)).any())
 
 
 def exponents(low: Array, high: Array) -> NDArray[np.intp]:

@@ -8,11 +8,14 @@ the digits there are. `moments` adds, weighs and maps; everybody else asks for d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poolwise.double_double import Array, Pair
+from poolwise.fraction_matrix import FractionMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,7 @@ class Scatter:
 
     _high: Array
     _low: Array | None = None
+    fractions: FractionMatrix | None = None
 
     @classmethod
     def zero(cls, columns: int) -> Scatter:
@@ -39,11 +43,18 @@ class Scatter:
         return cls(high, low)
 
     @classmethod
+    def of_fractions(cls, fractions: FractionMatrix) -> Scatter:
+        """Hold a symmetric matrix of fractions, which only `least_squares` looks at again."""
+        return replace(cls.of_pair(fractions.pair()), fractions=fractions)
+
+    @classmethod
     def of_pair(cls, pair: Pair) -> Scatter:
         """Hold a symmetric matrix of pairs."""
         return cls.of(pair.high, pair.low)
 
-    def __reduce__(self) -> tuple[Callable[..., Scatter], tuple[Array, Array | None]]:
+    def __reduce__(self) -> tuple[Callable[..., Scatter], tuple[Any, ...]]:
+        if self.fractions is not None:
+            return Scatter.of_fractions, (self.fractions,)
         return Scatter.of, (self._high, self._low)  # read-only there too
 
     @property
@@ -82,15 +93,20 @@ class Scatter:
         pair = M @ self.pair @ M.T
         return Scatter.of_pair((pair + pair.T).scaled(0.5))
 
-    def scaled(self, factors: Array) -> Scatter:
-        """Return the scatter of ``factors * z``, all of them powers of two."""
-        outer = factors[:, None] * factors
-        return Scatter.of(self._high * outer, None if self._low is None else self._low * outer)
+    def times_powers(self, exponents: NDArray[np.intp]) -> Scatter:
+        """Return the scatter of ``2**exponents * z``."""
+        both = exponents[:, None] + exponents
+        low = None if self._low is None else np.ldexp(self._low, both)
+        fractions = None if self.fractions is None else self.fractions.times_powers(exponents)
+        return replace(Scatter.of(np.ldexp(self._high, both), low), fractions=fractions)
 
     def picked(self, columns: Sequence[int]) -> Scatter:
         """Return the scatter of some columns, in the order given."""
         at = np.asarray(columns, dtype=np.intp)[:, None], columns
-        return Scatter.of(self._high[at], None if self._low is None else self._low[at])
+        part = Scatter.of(self._high[at], None if self._low is None else self._low[at])
+        if self.fractions is None:
+            return part
+        return replace(part, fractions=self.fractions.picked(columns))
 
     def placed(self, columns: Sequence[int], at: Sequence[int], width: int) -> Scatter:
         """Return the scatter of some columns, put among constant ones."""

@@ -7,31 +7,27 @@ matrix product adds up a whole chunk of them without any rounding.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.chunks import CHUNK
 from poolwise.double_double import Array, Pair, two_product, two_sum
-from poolwise.row_sums import Parts, exponents, middle, units_of
+from poolwise.row_sums import Parts, exponents, is_far, mean_is_far, middle, units_of
 
+FAR = 1e8  # squared distance of a mean from its shift, in variances: eight of some 28 digits
 FIRST, LATER = 21, 22  # bits of the first slice and of the others, which have a sign instead
 assert CHUNK * 2 ** (2 * FIRST) <= 2**53  # so many products are added without rounding
 
 
 class SlicedSums:
-    """Sums and products of rows in two doubles each.
+    """Sums and products of rows in two doubles each, about a shift near the mean.
 
-    Columns that lie on one side of zero, no number more than twice a middle one and none less than
-    half of it, are summed about that one: there the difference is exact (Sterbenz). In all other
-    columns the squared mean is at most four times the number of rows above the variance, and more
-    digits are kept than that takes away.
+    What a difference from the shift loses to rounding is kept, and added to the last slice.
     """
 
     def __init__(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
         shift = middle(z, w)
-        self.shift = np.where(_is_exact(shift, low, high), shift, 0.0)
+        self.shift = np.where(is_far(shift, low, high), shift, 0.0)
         self.far = np.flatnonzero(self.shift)
         self.exponent = self._exponents(low, high)
         self.weight_exponent = 0 if w is None else int(np.frexp(w.max())[1])
@@ -39,23 +35,27 @@ class SlicedSums:
         self._slices, self._weighed = Buffer(), Buffer()
 
     def takes(self, low: Array, high: Array) -> bool:
-        """Say whether a chunk can be shifted without rounding."""
-        return bool(_is_exact(self.shift, low, high).all())
+        """Say whether the mean is near enough to the shift for another chunk."""
+        return not mean_is_far(self.gram.high, FAR)
 
     def add(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
         """Add a chunk, which is overwritten."""
-        for j in self.far:
-            z[j] -= self.shift[j]
         self._widen(self._exponents(low, high), w)
-        slices = self._slices.of(3, z.shape)
-        times_power(z, -self.exponent[:, None], out=slices[-1])
+        slices, scale = self._slices.of(3, z.shape), -self.exponent
+        tails = self._shifted(z, low, high)
+        times_power(z, scale[:, None], out=slices[-1])
         weighed = slices
         if w is not None:
+            light = np.ldexp(w, -self.weight_exponent)
             weighed = self._weighed.of(3, z.shape)
-            weighed[-1], tail = two_product(slices[-1], np.ldexp(w, -self.weight_exponent))
+            weighed[-1], tail = two_product(slices[-1], light)
             cut(weighed)
             weighed[-1] += tail
         cut(slices)
+        for j, lost in tails.items():
+            slices[-1, j] += np.ldexp(lost, scale[j])
+            if w is not None:
+                weighed[-1, j] += light * np.ldexp(lost, scale[j])
         S, U, V = range(3)
         G = products(weighed, slices)
         total, rest = self.gram.high, self.gram.low
@@ -65,6 +65,21 @@ class SlicedSums:
         small = G[V, :, V] + (G[U, :, V] + G[V, :, U])
         rest = rest + (small + ((G[S, :, V] + G[V, :, S]) + G[U, :, U]))
         self.gram = Pair(total, rest)
+
+    def _shifted(self, z: Array, low: Array, high: Array) -> dict[int, Array]:
+        """Subtract the shift in place; return what rounding took, where it took something.
+
+        Differences of numbers that are at most a factor of two apart are exact (Sterbenz).
+        """
+        near, away = np.sort((self.shift / 2.0, self.shift * 2.0), axis=0)
+        exact = (low >= near) & (high <= away)
+        tails = {}
+        for j in self.far:
+            if exact[j]:
+                z[j] -= self.shift[j]
+            else:
+                z[j], tails[int(j)] = two_sum(z[j], -self.shift[j : j + 1])
+        return tails
 
     def _widen(self, exponent: NDArray[np.intp], w: Array | None) -> None:
         """Make room for larger numbers, in units that are powers of two."""
@@ -116,13 +131,6 @@ class Buffer:
         elif len(self.memory) < count:
             self.memory = np.concatenate((self.memory, np.empty((count, *shape))))
         return self.memory[:count]
-
-
-def _is_exact(shift: Array, low: Array, high: Array) -> Any:
-    """Say for which columns all numbers lie between half the shift and twice it."""
-    near = np.where(shift > 0.0, low, -high), np.where(shift > 0.0, high, -low)
-    size = np.abs(shift)
-    return (shift == 0.0) | ((near[0] >= size / 2.0) & (near[1] <= 2.0 * size))
 
 
 def times_power(z: Array, exponent: NDArray[np.intp], out: Array) -> None:

@@ -30,14 +30,14 @@ def suspicions(problem: Problem) -> Iterator[TransferWarning]:
     if target.weight <= coefficients:
         yield FewRows(target.weight, coefficients)
     if target.rows > 1 and target.is_constant(y):
-        yield ConstantResponse("the target", target.mean_of(y))
+        yield ConstantResponse("the target", problem.true(y, target.mean_of(y)))
     flat = [target.names[j] for j in np.flatnonzero(target.low >= target.high)]
     same = [n for n in flat if n != y and _is_constant(n, problem)]
     if same and target.rows > 1:
         yield ConstantFeatures(same)
     for name, source in problem.sources.items():
         if source.rows > 1 and source.is_constant(y):
-            yield ConstantResponse(f"source {name!r}", source.mean_of(y))
+            yield ConstantResponse(f"source {name!r}", problem.true(y, source.mean_of(y)))
         if source.rows >= ENOUGH_ROWS:
             yield from _of_columns(name, source, problem)
 
@@ -64,12 +64,13 @@ def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[Transf
     filled = varies & is_flat & ~is_indicator
     filled[-1] = False  # a constant response has its own warning
     for j in np.flatnonzero(filled):
-        yield FilledColumn(name, columns[j], float(m_theirs[j]))
+        yield FilledColumn(name, columns[j], problem.true(columns[j], m_theirs[j]))
     if target.rows < ENOUGH_ROWS:
         return
     s_theirs, s_ours = source.deviations()[theirs], target.deviations()[ours]
     scale_differs = (s_theirs > SCALE_RATIO * s_ours) | (s_ours > SCALE_RATIO * s_theirs)
     moved = np.abs(m_theirs - m_ours) > LOCATION_STEP * (s_theirs + s_ours) / 2
     for j in np.flatnonzero(varies & ~is_flat & ~is_indicator & (scale_differs | moved)):
-        there, here = (m_theirs[j], s_theirs[j]), (m_ours[j], s_ours[j])
-        yield OtherUnits(name, columns[j], there, here)
+        known = m_theirs[j], s_theirs[j], m_ours[j], s_ours[j]
+        m_s, s_s, m_t, s_t = (problem.true(columns[j], value) for value in known)
+        yield OtherUnits(name, columns[j], (m_s, s_s), (m_t, s_t))

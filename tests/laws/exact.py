@@ -89,6 +89,39 @@ def exact_least_squares(
     return ExactFit(fit.coef, fit.intercept, Fraction(residual))
 
 
+def exact_projection(
+    X: Sequence[Sequence[float]],
+    y: Sequence[float],
+    weights: Sequence[float] | None = None,
+    *,
+    intercept: bool = True,
+) -> list[Fraction]:
+    """Return the fitted values of least squares, which are unique even where coefficients are not.
+
+    By the orthogonalisation of Gram and Schmidt.
+    """
+    w = [Fraction(1)] * len(y) if weights is None else [fraction(v) for v in weights]
+
+    def product(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+        return sum((wi * u * v for wi, u, v in zip(w, a, b, strict=True)), Fraction(0))
+
+    columns = [[fraction(v) for v in column] for column in zip(*X, strict=True)]
+    basis: list[list[Fraction]] = []
+    for column in [[Fraction(1)] * len(y)] * intercept + columns:
+        rest = column
+        for b in basis:
+            share = product(b, rest) / product(b, b)
+            rest = [r - share * v for r, v in zip(rest, b, strict=True)]
+        if product(rest, rest):
+            basis.append(rest)
+    values = [fraction(v) for v in y]
+    shares = [product(b, values) / product(b, b) for b in basis]
+    return [
+        sum((s * b[i] for s, b in zip(shares, basis, strict=True)), Fraction(0))
+        for i in range(len(y))
+    ]
+
+
 def exact_solve(left: Matrix, right: Sequence[Fraction]) -> list[Fraction] | None:
     """Solve by Gaussian elimination; None if the matrix is singular."""
     rows = [[*row, value] for row, value in zip(left, right, strict=True)]

@@ -27,6 +27,7 @@ from poolwise.row_sums import FAR
 from tests.laws.exact import ExactMoments, exact_moments, fraction
 
 EPS = float(np.finfo(np.float64).eps)
+PRECISIONS = ["fast", "accurate", "exact"]
 MEANS = [0.0, 1.0, -3.5, 1e8, -1e8, 123456789.0]
 
 lawful = settings(deadline=None, max_examples=40)
@@ -569,21 +570,30 @@ class TestBadInput:
         with pytest.raises(NotFinite, match=r"\{'a': 4\} of 7 rows"):
             Moments.of_blocks(["a"], [((bad,), None), ((good,), None), ((bad,), None)])
 
-    @pytest.mark.parametrize(
-        "column", [[1e200, -1e200], [1.7e308, -1.7e308], [1e160, 1e160], [1.0, -1e151]]
-    )
-    def test_numbers_whose_squares_overflow_are_refused_by_name(self, column):
+    @pytest.mark.parametrize("precision", PRECISIONS)
+    @pytest.mark.parametrize("column", [[1.7e308, -1.7e308], [1.0, -1.001e300]])
+    def test_numbers_beyond_1e300_are_refused_by_name(self, column, precision):
         rows = np.column_stack(([1.0, 2.0], column))
-        with pytest.raises(TooLarge, match=r"\['huge'\] overflow.*Divide these columns"):
-            Moments.of_rows(["small", "huge"], rows)
+        message = r"Numbers in \['huge'\] are beyond 1e\+300 in size.*Divide these columns"
+        with pytest.raises(TooLarge, match=message):
+            Moments.of_rows(["small", "huge"], rows, precision=precision)
 
-    def test_weighted_squares_that_overflow_are_refused_by_name(self):
-        with pytest.raises(TooLarge, match=r"\['huge'\]"):
-            Moments.of_rows(["huge"], [[1e149], [-1e149]], [1e20, 1e20])
+    @pytest.mark.parametrize("precision", PRECISIONS)
+    @pytest.mark.parametrize("column", [[1e200, -1e200], [1e160, 3e160], [1e280, -1e300]])
+    def test_squares_beyond_the_range_of_doubles_are_held_in_units(self, column, precision):
+        rows = np.column_stack(([1.0, 2.0], column))
+        moments = Moments.of_rows(["small", "huge"], rows, [1e20, 1e20], precision=precision)
+        exact = exact_moments(rows, [1e20, 1e20])
+        unit = Fraction(2) ** int(moments.units[1])
+        assert np.isfinite(scatter_of(moments)).all()
+        for j, k, factor in ((0, 0, 1), (0, 1, unit), (1, 1, unit**2)):
+            held = fraction(scatter_of(moments)[j, k]) * factor
+            room = Fraction(8 * EPS) ** 2 * exact.scatter[j][j] * exact.scatter[k][k]
+            assert (held - exact.scatter[j][k]) ** 2 <= room
 
     def test_a_hole_is_named_before_a_large_number(self):
         with pytest.raises(NotFinite, match=r"\{'a': 1\}"):
-            Moments.of_rows(["a"], [[1e200], [np.nan]])
+            Moments.of_rows(["a"], [[1e305], [np.nan]])
 
     @pytest.mark.parametrize(
         ("weights", "message"),
@@ -592,7 +602,8 @@ class TestBadInput:
             (np.ones((100, 1)), r"Weights have shape \(100, 1\) for 100 rows"),
             (np.r_[-1.0, -2.0, np.ones(98)], r"2 weights are negative, least -2\. Give one"),
             (np.r_[np.nan, np.inf, np.ones(98)], r"2 weights are NaN or infinite\. Give one"),
-            (np.full(100, 1e300), r"The largest weight, 1e\+300, is above 1e\+150\. Give one"),
+            (np.full(100, 1e300), r"The largest weight, 1e\+300, is above 1e\+100\. Give one"),
+            (np.full(100, 1e-101), r"A weight, 1e-101, is below 1e-100 and not zero\. Give one"),
             (["heavy"] * 100, r"Weights are not numbers \(could not convert string"),
         ],
     )

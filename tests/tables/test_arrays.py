@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from poolwise.errors import NotNumeric, NotTwoDimensional
+from poolwise.errors import NotNumeric, NotTwoDimensional, RoundedIntegers
 from poolwise.tables import open_table
 from poolwise.tables.columns import Column
 
@@ -31,6 +31,15 @@ def test_numbers_of_any_type_become_doubles(values, dtype):
     given = (values % 5).astype(dtype)
     assert read(given).dtype == np.float64
     assert_array_equal(read(given), given.astype(float))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_that_a_double_would_round_are_refused(dtype):
+    held = np.array([[2**53 + 2, 2**62], [1, 0]], dtype=dtype)
+    assert_array_equal(read(held), [[2.0**53 + 2.0, 2.0**62], [1.0, 0.0]])
+    message = r"columns \['x0', 'x1'\] has 1 integers, up to 9,007,199,254,740,995 in size"
+    with pytest.raises(RoundedIntegers, match=message):
+        read(held + np.array([[1, 0], [0, 0]], dtype=dtype))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,13 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from poolwise.errors import DuplicateColumns, NotNumeric, UnknownTable, UnseenLevel
+from poolwise.errors import (
+    DuplicateColumns,
+    NotNumeric,
+    RoundedIntegers,
+    UnknownTable,
+    UnseenLevel,
+)
 from poolwise.tables import open_table
 from poolwise.tables.columns import MOST_LEVELS, Column, unify
 
@@ -151,9 +157,12 @@ def test_a_column_with_a_value_is_not_void(table):
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_integers_beyond_53_bits_are_rounded_like_any_number(kind):
-    _, _, values = encoded(kind({"g": np.array([2**53 + 1, 2**62 + 1])}))
-    assert_array_equal(values[:, 0], [2.0**53, 2.0**62])
+def test_integers_beyond_53_bits_are_refused_unless_a_double_holds_them(kind):
+    message = r"Column 'g' of X has 2 integers, up to 4,611,686,018,427,387,905 in size"
+    with pytest.raises(RoundedIntegers, match=message):
+        encoded(kind({"g": np.array([2**53 + 1, 7, 2**62 + 1])}))
+    _, _, values = encoded(kind({"g": np.array([2**53 + 2, 7, -(2**62)])}))
+    assert_array_equal(values[:, 0], [2.0**53 + 2.0, 7.0, -(2.0**62)])
 
 
 class TestCategories:

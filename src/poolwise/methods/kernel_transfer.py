@@ -17,6 +17,7 @@ from poolwise.fit import LinearFit
 from poolwise.methods.feature_transfer import fit_of_imputed
 from poolwise.moments import Moments
 from poolwise.options import check_number
+from poolwise.precision import Precision
 from poolwise.problem import Problem, Rows
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits
@@ -102,13 +103,15 @@ class KernelTransfer(BaseEstimator):
         left = (K * w) @ K + self.mean_weight * np.outer(k_mean, k_mean)
         left[np.diag_indices_from(left)] += self.ridge / w  # a row twice shares its q between two
         right = (K * w) @ new + self.mean_weight * np.outer(k_mean, new_mean)
-        q = scipy.linalg.solve(left, right, assume_a="sym")
+        q = _solved(left, right)
 
         def filled() -> Iterator[Block]:
             for z, v in _chunks(rows, (*shared, problem.response), len(T)):
                 yield (z, kernel(z[:, :-1] - centre) @ q), v
 
-        moments = Moments.of_blocks((*shared, problem.response, *unseen), filled())
+        columns = (*shared, problem.response, *unseen)
+        precision: Precision = "fast" if source.precision == "fast" else "accurate"
+        moments = Moments.of_blocks(columns, filled(), precision=precision)
         return moments.select(problem.target.names)
 
 
@@ -134,6 +137,17 @@ class _Kernel:
         exponent: Array = np.hstack((z, squares, np.ones_like(squares))) @ self.columns
         np.minimum(exponent, 0.0, out=exponent)  # rounding may lift a zero distance above it
         return np.exp(exponent, out=exponent)
+
+
+def _solved(left: Array, right: Array) -> Array:
+    """Solve positive definite equations; by least norm where rounding has made them singular."""
+    unit = 1.0 / np.sqrt(left.diagonal())[:, None]
+    left, right = left * unit * unit.T, right * unit
+    try:
+        solution = scipy.linalg.cho_solve(scipy.linalg.cho_factor(left), right)
+    except np.linalg.LinAlgError:
+        solution = np.linalg.lstsq(left, right, rcond=None)[0]
+    return np.asarray(solution * unit)
 
 
 def _chunks(rows: Rows, names: Sequence[str], width: int) -> Iterator[tuple[Array, Array]]:

@@ -41,14 +41,14 @@ def read_sources(
         if not source.table.rows:
             continue
         try:
-            read, pieces = {name: source.moments(precision)}, {name: source}
+            read, pieces = {name: source.moments(precision, intercept=intercept)}, {name: source}
         except NotFinite:
             split, names = source.by_pattern(), (*taken, *rows, *moments)
             lacking.update(*split)
             pieces, left_out = named_patterns(
                 name, split, source.where, taken=names, intercept=intercept
             )
-            read = {n: piece.moments(precision) for n, piece in pieces.items()}
+            read = {n: piece.moments(precision, intercept=intercept) for n, piece in pieces.items()}
             cautions += left_out
         moments |= read
         kept |= pieces

@@ -10,13 +10,11 @@ import numpy as np
 from poolwise.chunks import checked_weights
 from poolwise.double_double import Array
 from poolwise.errors import LengthsDiffer, NotFinite, RowsWithoutFeatures
-from poolwise.least_squares import rounding_error
 from poolwise.moments import Moments
-from poolwise.precision import Precision, check_precision, chosen
+from poolwise.precision import Precision
 from poolwise.tables import Table
 from poolwise.tables.columns import Column, encoded
 
-POOR = 1e-10  # relative error of coefficients due to rounding that is worth a second reading
 BLOCK = 65_536  # rows read at a time, so that encoding a frame needs little memory
 
 
@@ -55,18 +53,13 @@ class TableRows:
         if bad := int(np.count_nonzero(~counts)):
             raise NotFinite({self.response: bad}, len(self.y), f"The response of {self.where}")
 
-    def moments(self, precision: Precision = "auto") -> Moments:
-        """Read all rows once, or once more where fast sums turn out to be too poor."""
-        check_precision(precision)
-        names = (*encoded(self.columns), self.response)
-        kept = chosen(precision, self.table.rows, len(names))
+    def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
+        """Read all rows once, or once more where their sums turn out to be too poor."""
+        names, rows = (*encoded(self.columns), self.response), self.table.rows
         try:
-            moments = Moments.of_blocks(names, self._parts(), precision=kept)
-            if precision == "auto" and moments.precision == "fast" and _is_poor(moments):
-                moments = Moments.of_blocks(names, self._parts(), precision="accurate")
+            return Moments.read(names, self._parts, rows, precision=precision, intercept=intercept)
         except NotFinite as error:
             raise NotFinite(error.counts, error.rows, self.where) from None
-        return moments
 
     def by_pattern(self) -> dict[tuple[str, ...], TableRows]:
         """Split the rows by the columns they lack."""
@@ -100,7 +93,3 @@ class TableRows:
             stop = min(start + BLOCK, self.table.rows)
             w = None if self.weights is None else self.weights[start:stop]
             yield (self.table.read(self.columns, start, stop), self.y[start:stop]), w
-
-
-def _is_poor(moments: Moments) -> bool:
-    return rounding_error(moments.scatter, range(len(moments.names) - 1)) > POOR
