@@ -1,9 +1,11 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs bench accuracy reproduce lock clean
+.PHONY: help setup demo test check format docs bench accuracy fuzz reproduce lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
+MINUTES ?= 10
+SEED ?= 0
 # Errors only: every version and hash is in the lock.
 PIP := $(RUN) pip -qq --no-input --disable-pip-version-check
 
@@ -38,6 +40,9 @@ bench: $(READY) ## Measure seconds and bytes
 
 accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
 	@$(RUN) benchmarks.accuracy
+
+fuzz: $(READY) ## Try adversarial arrays for MINUTES (10 unless given), from SEED on
+	@$(RUN) tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 reproduce: $(READY) ## Compute the gain figures of the paper again
 	@$(RUN) poolwise.experiments

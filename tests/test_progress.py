@@ -20,3 +20,29 @@ def test_slow_work_shows_its_label(capfd, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich then treats the stream as a terminal
     list(progress.tracked(range(3), 3, "Reading", show=True))
     assert "Reading" in capfd.readouterr().err
+
+
+def test_a_transfer_shows_its_label_and_its_size(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress.transfer_bar("Downloading", show=True) as bar:
+        bar.total = 3000
+        bar.update(1024)
+        bar.reset()
+        bar.update(3000)
+        bar.close()
+        assert bar.total == 3000
+    shown = capfd.readouterr().err
+    assert "Downloading" in shown
+    assert "3.0 kB" in shown
+
+
+def test_a_transfer_of_unknown_size_has_no_total():
+    with progress.transfer_bar("Downloading", show=True) as bar:
+        bar.total = 0
+        assert bar.total is None
+
+
+def test_no_bar_is_given_where_none_is_wanted():
+    with progress.transfer_bar("Downloading", show=False) as bar:
+        assert bar is None

@@ -113,6 +113,10 @@ class Pair:
         """Return the product with powers of two, which loses nothing."""
         return Pair(self.high * factor, self.low * factor)
 
+    def times_powers(self, exponents: NDArray[np.intp]) -> Pair:
+        """Return the product with two to the power of these, which may be beyond doubles."""
+        return Pair(np.ldexp(self.high, exponents), np.ldexp(self.low, exponents))
+
     def total(self) -> Pair:
         """Return the sum along the first axis, by halves."""
         high, low = self.high, self.low

@@ -120,6 +120,7 @@ class ExactRun:
         self.names = names
         self.total = ExactSums.zero(len(names))
         self.exponent: NDArray[np.intp] | None = None
+        self.blank = np.full(len(names) + 1, True)
         self.weight_exponent = 0
         self.counts = (0, 0)
         self.integers, self.factors = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
@@ -141,15 +142,18 @@ class ExactRun:
         except FloatingPointError:
             least = np.abs(z).min(axis=1, where=z != 0.0, initial=np.inf)
             raise self._too_wide(np.frexp(least)[1] < exponent - 700) from None
+        self.blank = self.blank & (low == 0.0) & (high == 0.0)
         self._reshape((len(left), len(right)), len(z))
         gram = products(left, right).reshape(self.factors.shape)
         gram *= self.factors
         self.integers += gram.astype(np.int64)
         self.chunks += 1
 
-    def takes(self, low: Array, high: Array) -> bool:
-        """Say that any chunk can be added."""
-        return True
+    def takes(self, low: Array, high: Array, w: Array | None) -> bool:
+        """Say whether no column that was zero so far has smaller numbers than its unit allows."""
+        if self.exponent is None:
+            return True
+        return not (self.blank & (exponents(low, high) + SPARE < self.exponent)).any()
 
     def sums(self) -> ExactSums:
         """Return the sums of all rows so far."""

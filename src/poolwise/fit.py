@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from poolwise.chunks import LARGEST
 from poolwise.double_double import Array, Pair, two_product, two_sum
 from poolwise.errors import (
     BadOption,
@@ -109,9 +110,9 @@ class LinearFit:
             return errors
         own, top = _units(self.centre, errors)
         at, unit = np.append(1.0, -np.ldexp(self.centre, -own)), np.append(0, own) - top
-        variance = at @ np.ldexp(self.covariance, unit[:, None] + unit) @ at
-        with np.errstate(over="ignore"):
-            errors[0] = np.ldexp(np.sqrt(max(variance, 0.0)), top)
+        with np.errstate(over="ignore"):  # no covariance is above the product of two errors
+            scaled = np.clip(np.ldexp(self.covariance, unit[:, None] + unit), -1.0, 1.0)
+            errors[0] = np.ldexp(np.sqrt(max(at @ scaled @ at, 0.0)), top)
         return errors
 
     def times_units(
@@ -142,6 +143,8 @@ class LinearFit:
         finest = math.ldexp(1.0, -1074 - theirs)  # of a response, after division
         if (beyond := np.flatnonzero(lost > max(EPS * sizes[response], finest))).size:
             raise BeyondDoubles([self.names[j] for j in beyond])
+        if not math.isfinite(fit.level):
+            raise BeyondDoubles(["(intercept)"])
         tail = None
         if fit.tail is not None:
             tail = np.where(np.append(True, coef != 0.0), fit.tail, 0.0)
@@ -157,8 +160,8 @@ class LinearFit:
         """Return the fit of features and a response that are multiplied by powers of two."""
         both = np.concatenate(([theirs], theirs - own))
         with np.errstate(over="ignore", under="ignore"):
-            centre = np.ldexp(self.centre, own)
-            # A subnormal centre is rounded; then the level is taken there.
+            centre = np.clip(np.ldexp(self.centre, own), -LARGEST, LARGEST)
+            # A subnormal or a huge centre is rounded; then the level is taken there.
             level = self.level + (np.ldexp(centre, -own) - self.centre) @ self.coef
             return replace(
                 self,
@@ -249,11 +252,14 @@ def regress(
             mean = moments.mean_pair[at]
             spread = (mean * (solution.inverse @ mean[:, None])[:, 0]).total()
             at_zero = float((Pair.of(1.0) / moments.weight_pair + spread).high)
-    covariance = None
+    covariance, cautions = None, cautions_of(solution, names, where)
     if noise is not None and ridge == 0.0:
         covariance = np.zeros((len(names) + 1, len(names) + 1))
         covariance[0, 0] = noise / moments.weight if intercept else 0.0
-        covariance[1:, 1:] = noise * solution.inverse.high
+        with np.errstate(over="ignore"):
+            covariance[1:, 1:] = noise * solution.inverse.high
+        if not np.isfinite(covariance).all():
+            covariance, cautions = None, (*cautions, VarianceLeftOut(names))
     return LinearFit(
         names=names,
         coef=coef.high,
@@ -262,7 +268,7 @@ def regress(
         covariance=covariance,
         noise=noise,
         dropped={names[j]: f"constant in {where}" for j in solution.constant},
-        cautions=cautions_of(solution, names, where),
+        cautions=cautions,
         tail=np.concatenate(([level_tail], coef.low)),
         intercept_variance=None if noise is None or at_zero is None else noise * at_zero,
     )

@@ -27,8 +27,9 @@ from poolwise.errors import (
     TooWide,
     TransferWarning,
 )
+from poolwise.least_squares import rounding_error
 from poolwise.moments import Moments
-from poolwise.precision import Precision, chosen
+from poolwise.precision import PRECISIONS, Kept, Precision, chosen, needed
 from poolwise.problem import Problem
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
@@ -150,12 +151,13 @@ def gather(
     )
     cautions += more
     own = complete.moments(precision, intercept=intercept)
-    if precision == "auto" and "exact" in {own.precision, *(m.precision for m in read.values())}:
-        own = _read_exactly(own, complete)
-        read = {name: _read_exactly(m, kept[name]) for name, m in read.items()}
-    known = read | moments
-    problem = Problem(own, known, response, intercept, complete, kept)
-    everywhere = set(problem.features).intersection(*(s.names for s in known.values()))
+    problem = Problem(own, read | moments, response, intercept, complete, kept)
+    if precision == "auto" and (better := _digits_needed(problem)) != "fast":
+        own = _read_again(own, complete, better)
+        read = {name: _read_again(m, kept[name], better) for name, m in read.items()}
+        problem = Problem(own, read | moments, response, intercept, complete, kept)
+    known = (read | moments).values()
+    everywhere = set(problem.features).intersection(*(m.names for m in known))
     lacking.update(*split, (c.name for c in columns if not everywhere.issuperset(c.outputs)))
     return Intake(problem, columns, complete, frozenset(lacking), tuple(cautions))
 
@@ -266,11 +268,31 @@ def _part_of(name: str, source: Moments, used: Sequence[str], response: str) -> 
     return source.select(shared)
 
 
-def _read_exactly(moments: Moments, rows: TableRows) -> Moments:
-    """Read a table again, if that is cheap: a sum of tables has the digits of the poorest."""
-    if chosen("auto", moments.rows, len(moments.names)) == "accurate":
+def _digits_needed(problem: Problem) -> Kept:
+    """Say how well all tables must be read, given that each by itself is read well enough.
+
+    All of them together may have columns that nearly depend on each other though none has; and
+    where one had to be exact, so must the others, since a sum has the digits of its poorest part.
+    """
+    tables = (problem.target, *problem.sources.values())
+    if any(table.precision == "exact" for table in tables):
+        return "exact"
+    lacking = len(problem.features) - len(problem.seen_by_all())
+    if not problem.sources or problem.target.rows <= lacking + 1:  # too few: no digits would help
+        return "fast"
+    pool = problem.target
+    for source in problem.sources.values():
+        pool += problem.filled(source)
+    return needed(rounding_error(pool.scatter if problem.intercept else pool.about_zero()))
+
+
+def _read_again(moments: Moments, rows: TableRows, better: Kept) -> Moments:
+    """Read a table with more digits, exactly only where that is cheap."""
+    if better == "exact" and chosen("auto", moments.rows, len(moments.names)) == "fast":
+        better = "accurate"
+    if PRECISIONS.index(moments.precision) < PRECISIONS.index(better):
         with suppress(TooWide):
-            return moments if moments.precision == "exact" else rows.moments("exact")
+            return rows.moments(better)
     return moments
 
 

@@ -20,6 +20,7 @@ from poolwise.inverse_root import (
 )
 from poolwise.scatter import Scatter
 
+FARTHEST = 2.0**100  # squared distance from zero, in variances, that leaves no digit of a column
 STEPS = 3  # of refinement where equations are hard
 PLAIN = 1e-4  # a pivot above this is far from zero: at most four digits are lost
 
@@ -99,7 +100,7 @@ def solve(
     part = varies[:, None], varies
     far = np.ones(len(order))
     if about_zero is not None:
-        far = np.maximum(about_zero[order] / np.where(there, size, np.inf), 1.0)
+        far = np.clip(about_zero[order] / np.where(there, size, np.inf), 1.0, FARTHEST)
     root = inverse_root(
         left[part] if len(varies) < p else left,
         None if scatter.is_plain else LEFT_IN_PAIRS * far[varies],
@@ -112,7 +113,7 @@ def solve(
         coef, residual = _in_doubles(S.high, left.high, H.high)
     else:
         fractions = None
-        if picked.fractions is not None and not ridge and there.all():
+        if picked.fractions is not None and not ridge:
             fractions = picked.fractions.times_powers(np.frexp(scale)[1].astype(np.intp) - 1)
         coef, residual = _in_pairs(S, left, root._replace(values=H), far, fractions)
     inverse = H.T @ H if root.is_refined else Pair.of(H.high.T @ H.high)

@@ -26,14 +26,11 @@ from poolwise.errors import (
 )
 from poolwise.exact_sums import ExactRun, ExactSums
 from poolwise.least_squares import rounding_error
-from poolwise.precision import Kept, Precision, check_precision, chosen
-from poolwise.row_sums import RowSums, exponents, units_of
+from poolwise.precision import Kept, Precision, check_precision, chosen, needed
+from poolwise.row_sums import RowSums, units_of
 from poolwise.scatter import Scatter
 from poolwise.sliced_sums import SlicedSums
 
-# Relative error of coefficients due to rounding that is worth a second reading: with two doubles,
-# and with none rounded.
-POOR, HOPELESS = 1e-10, 0.1
 HEAVIEST = 1e150  # weight of all rows: times squares it is still finite
 
 
@@ -114,7 +111,7 @@ class Moments:
     def _of_sums(
         cls, names: tuple[str, ...], rows: int, sums: ExactSums, low: Array, high: Array
     ) -> Moments:
-        units = units_of(exponents(low, high))
+        units = units_of(low, high)
         weight, mean, fractions = sums.parts(units)
         held = Scatter.of_fractions(fractions)
         own = cls._of_pairs(names, rows, weight, mean, held, low, high, units)
@@ -197,10 +194,10 @@ class Moments:
         moments = cls.of_blocks(names, blocks(), precision=kept)
         if precision != "auto" or moments.rows <= len(names):  # too few to tell columns apart
             return moments
-        error = rounding_error(moments.scatter if intercept else moments.about_zero())
-        if kept == "fast" and error > POOR:
+        better = needed(rounding_error(moments.scatter if intercept else moments.about_zero()))
+        if kept == "fast" and better != "fast":
             return cls.of_blocks(names, blocks(), precision="accurate")
-        if kept == "accurate" and error > HOPELESS:
+        if kept == "accurate" and better == "exact":
             with suppress(TooWide):
                 return cls.of_blocks(names, blocks(), precision="exact")
         return moments
@@ -242,13 +239,19 @@ class Moments:
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         if self.sums is not None and other.sums is not None:
             return Moments._of_sums(self.names, rows, self.sums + other.sums, low, high)
-        units = units_of(exponents(low, high))
+        units = units_of(low, high)
         left, right = self.in_units(units), other.in_units(units)
-        weight = left.weight_pair + right.weight_pair
-        share = right.weight_pair / weight
+        scatter = left.scatter + right.scatter
         step = right.mean_pair - left.mean_pair
-        mean = left.mean_pair + share * step
-        scatter = (left.scatter + right.scatter).plus_outer(step, left.weight_pair * share)
+        if scatter.is_plain:
+            weight = Pair.of(left.weight + right.weight)
+            share = Pair.of(right.weight / weight.high)
+            both = Pair.of(left.weight * share.high)
+        else:
+            weight = left.weight_pair + right.weight_pair
+            share = right.weight_pair / weight
+            both = left.weight_pair * share
+        mean, scatter = left.mean_pair + share * step, scatter.plus_outer(step, both)
         return Moments._of_pairs(self.names, rows, weight, mean, scatter, low, high, units)
 
     def __rmul__(self, factor: float) -> Moments:
@@ -281,7 +284,7 @@ class Moments:
         if self.sums is not None:
             sums = self.sums.mapped(matrix, shift)
             return Moments._of_sums(names, self.rows, sums, low, high)
-        units = units_of(exponents(low, high))
+        units = units_of(low, high)
         matrix, shift = np.ldexp(matrix, self.units - units[:, None]), np.ldexp(shift, -units)
         mean = Pair.of(shift) + (Pair.of(matrix) * self.mean_pair[None, :]).T.total()
         scatter = self.scatter.mapped(matrix)
@@ -341,7 +344,7 @@ class Moments:
             )
         low, high = mean.copy(), mean.copy()
         low[here], high[here] = self.low[at], self.high[at]
-        units = units_of(exponents(low, high))
+        units = units_of(low, high)
         mean, tail = np.ldexp(mean, -units), np.ldexp(tail, -units)
         mean[here], tail[here] = self.mean[at], self.mean_tail[at]
         scatter = self.scatter.placed(at, here, len(names))
@@ -435,14 +438,15 @@ class _Reader:
     """Adds up rows, in a new run whenever one cannot take the next chunk."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self.names, self.total = names, Moments.empty(names)
-        self.kind: Kept = "fast"
+        self.names = names
+        self.total: Moments | None = None  # of the runs before this one
         self.run: RowSums | SlicedSums | ExactRun | None = None
-        self.rows, self.low, self.high = 0, self.total.low, self.total.high
+        self.kind: Kept = "fast"
+        self.rows, self.low, self.high = 0, np.empty(0), np.empty(0)
 
     def add(self, z: Array, w: Array | None, low: Array, high: Array, kind: Kept) -> None:
         """Add a chunk, which is overwritten."""
-        if self.run is not None and not (kind == self.kind and self.run.takes(low, high)):
+        if self.run is not None and not (kind == self.kind and self.run.takes(low, high, w)):
             self.total, self.run = self.moments(), None
         if self.run is None:
             self.kind, self.rows, self.low, self.high = kind, 0, low[:-1], high[:-1]
@@ -457,12 +461,14 @@ class _Reader:
 
     def moments(self) -> Moments:
         """Return the moments of all rows so far."""
-        names, rows, low, high = self.names, self.rows, self.low, self.high
         if self.run is None:
-            return self.total
+            return Moments.empty(self.names)
+        names, rows, low, high = self.names, self.rows, self.low, self.high
         if isinstance(self.run, ExactRun):
-            return self.total + Moments._of_sums(names, rows, self.run.sums(), low, high)
-        weight, mean, pair, units = self.run.parts()
-        scatter = Scatter.of(pair.high) if self.kind == "fast" else Scatter.of_pair(pair)
-        own = Moments._of_pairs(names, rows, weight, mean, scatter, low, high, units)
-        return self.total + own.in_units(units_of(exponents(low, high)))
+            own = Moments._of_sums(names, rows, self.run.sums(), low, high)
+        else:
+            units = units_of(low, high)
+            weight, mean, pair = self.run.parts(units)
+            scatter = Scatter.of(pair.high) if self.kind == "fast" else Scatter.of_pair(pair)
+            own = Moments._of_pairs(names, rows, weight, mean, scatter, low, high, units)
+        return own if self.total is None else self.total + own

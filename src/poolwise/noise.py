@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from poolwise.chunks import WEIGHTS
 from poolwise.errors import NoiseNotEstimable, TransferWarning
 from poolwise.fit import Ddof, noise_of
+from poolwise.moments import HEAVIEST
 from poolwise.problem import Problem
 
 
@@ -23,7 +24,7 @@ class Noise:
         Residual variance of each source, given the features it has.
     weights : mapping of str to float
         Weight of a row of each source where a target row has weight one: target noise over source
-        noise, or what stands in for it. At most 1e100.
+        noise, or what stands in for it. At most 1e100, and 1e150 for all rows.
     cautions : tuple of TransferWarning
         Where something had to stand in.
     """
@@ -92,7 +93,10 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         )
         cautions.append(NoiseNotEstimable("the target", why, then))
     weights = {
-        name: min(reference / usable[name], WEIGHTS[1]) if name in usable else 1.0 for name in own
+        name: min(reference / usable[name], WEIGHTS[1], 0.5 * HEAVIEST / source.weight)
+        if name in usable
+        else 1.0
+        for name, source in problem.sources.items()
     }
     return Noise(target, own, weights, tuple(cautions))
 

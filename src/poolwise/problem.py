@@ -190,6 +190,8 @@ class Problem:
 
     def restored(self, fit: LinearFit) -> LinearFit:
         """Return a fit for columns as the user knows them."""
+        if not self.units:
+            return fit
         return fit.times_units(self.units, self.response, self.target.sizes())
 
     def with_target(self, target: Moments, rows: Rows | None = None) -> Problem:

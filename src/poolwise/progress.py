@@ -5,8 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
@@ -28,8 +32,7 @@ def tracked(items: Iterable[T], total: int, label: str, *, show: bool | None = N
         Whether to show a bar; unless given, on a terminal and in a notebook. It needs rich,
         which comes with ``poolwise[cli]``; without it nothing is shown.
     """
-    wanted = sys.stderr.isatty() or "ipykernel" in sys.modules if show is None else show
-    if not wanted or find_spec("rich") is None:
+    if not _shown(show):
         yield from items
         return
     from rich.console import Console
@@ -42,3 +45,72 @@ def tracked(items: Iterable[T], total: int, label: str, *, show: bool | None = N
         for item in items:
             yield item
             bar.update(task, advance=1, visible=time.monotonic() - start > PATIENCE)
+
+
+@contextmanager
+def transfer_bar(label: str, *, show: bool | None = None) -> Iterator[TransferBar | None]:
+    """Give a bar that pooch moves while it downloads, or None where no bar is to be shown.
+
+    Parameters
+    ----------
+    label : str
+        What is being done.
+    show : bool, optional
+        As in ``tracked``.
+    """
+    if not _shown(show):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield TransferBar(bar, label)
+
+
+class TransferBar:
+    """The four words by which pooch moves a bar (those of tqdm), said to rich.
+
+    Parameters
+    ----------
+    bar : rich.progress.Progress
+        Where it is drawn; whoever opened it closes it, after a transfer that fails too.
+    label : str
+        What is being done.
+    """
+
+    def __init__(self, bar: Progress, label: str) -> None:
+        self._bar, self._start = bar, time.monotonic()
+        self._task = bar.add_task(label, total=None, visible=False)
+
+    @property
+    def total(self) -> float | None:
+        """Bytes to come, or None where the server did not say."""
+        return self._bar.tasks[self._task].total
+
+    @total.setter
+    def total(self, size: int) -> None:
+        self._bar.update(self._task, total=size or None)
+
+    def update(self, size: int) -> None:
+        """Move on by ``size`` bytes."""
+        late = time.monotonic() - self._start > PATIENCE
+        self._bar.update(self._task, advance=size, visible=late)
+
+    def reset(self) -> None:
+        """Go back to the start, from where pooch fills the bar when all is there."""
+        self._bar.reset(self._task, visible=self._bar.tasks[self._task].visible)
+
+    def close(self) -> None:
+        """Do nothing more."""
+
+
+def _shown(show: bool | None) -> bool:
+    wanted = sys.stderr.isatty() or "ipykernel" in sys.modules if show is None else show
+    return wanted and find_spec("rich") is not None

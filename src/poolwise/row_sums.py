@@ -11,35 +11,38 @@ from poolwise.chunks import HEAD
 from poolwise.double_double import Array, Pair, two_sum
 
 FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
+UNEVEN = 100.0  # the heaviest row over the lightest
 USUAL = 200  # columns below 2**-200 or above 2**200 are held in units of their own
 TINY = 2.0**-USUAL
 
 
 class Parts(NamedTuple):
-    """What a run over rows has found, each column in units of a power of two."""
+    """What a run over rows has found."""
 
     weight: Pair
     mean: Pair
     scatter: Pair
-    units: NDArray[np.intp]
 
 
 class RowSums:
     """Sums and products of rows; columns far from zero about a shift near their mean."""
 
     def __init__(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
-        self.units = units_of(exponents(low, high))
-        shift = middle(z, w)
-        self.shift = np.where(is_far(shift, low, high), np.ldexp(shift, -self.units), 0.0)
+        self.units = units_of(low, high)
+        self.shift = np.ldexp(shift_of(z, w, low, high), -self.units)
         self.far = np.flatnonzero(self.shift)
         self.unusual = np.flatnonzero(self.units)
         self.seen = np.zeros(len(z))
         self.gram = np.zeros((len(z), len(z)))
 
-    def takes(self, low: Array, high: Array) -> bool:
+    def takes(self, low: Array, high: Array, w: Array | None) -> bool:
         """Say whether a chunk can be added in the units and about the shift of this run."""
         size = self._size(low, high)
-        if size.max() > 2.0**USUAL or mean_is_far(self.gram, FAR):
+        if (
+            size.max() > 2.0**USUAL
+            or heaviest(w) > self.gram[-1, -1]
+            or mean_is_far(self.gram, FAR)
+        ):
             return False
         # Numbers this small must not be the largest of their column: their squares would vanish.
         return bool(
@@ -59,27 +62,31 @@ class RowSums:
 
     def _size(self, low: Array, high: Array) -> Array:
         size = np.maximum(-low, high)
-        return np.ldexp(size, -self.units) if len(self.unusual) else size
+        with np.errstate(over="ignore"):  # then it is too large, whatever it is
+            return np.ldexp(size, -self.units) if len(self.unusual) else size
 
-    def parts(self) -> Parts:
-        """Return what there is so far."""
+    def parts(self, units: NDArray[np.intp]) -> Parts:
+        """Return what there is so far, columns in units of powers of two."""
         weight, sums = self.gram[-1, -1], self.gram[-1, :-1]
-        scatter = self.gram[:-1, :-1] - np.outer(sums, sums) / weight
+        share = sums / np.sqrt(weight)
+        scatter = self.gram[:-1, :-1] - np.outer(share, share)
         at = np.arange(len(scatter))
         scatter[at, at] = np.maximum(scatter.diagonal(), 0.0)
         mean = Pair(*two_sum(self.shift[:-1], sums / weight))
-        return Parts(Pair.of(weight), mean, Pair.of(scatter), self.units[:-1])
-
-
-def is_far(shift: Array, low: Array, high: Array) -> NDArray[np.bool_]:
-    """Say which columns lie so far from zero that a shift saves digits."""
-    return np.abs(shift) > (high - low) / 8.0  # a standard deviation is a few eighths of that
+        if (power := self.units[:-1] - units).any():
+            mean, scatter = mean.times_powers(power), np.ldexp(scatter, power[:, None] + power)
+        return Parts(Pair.of(weight), mean, Pair.of(scatter))
 
 
 def mean_is_far(gram: Array, limit: float) -> bool:
     """Say whether a mean has moved so far from its shift that digits are being lost."""
-    offset = gram[-1, :-1] ** 2 / gram[-1, -1]
+    offset = (gram[-1, :-1] / np.sqrt(gram[-1, -1])) ** 2
     return bool((offset > limit * (gram.diagonal()[:-1] - offset)).any())
+
+
+def heaviest(w: Array | None) -> float:
+    """Return the largest weight of a chunk."""
+    return 1.0 if w is None else float(w.max())
 
 
 def exponents(low: Array, high: Array) -> NDArray[np.intp]:
@@ -88,17 +95,26 @@ def exponents(low: Array, high: Array) -> NDArray[np.intp]:
     return np.where(size > 0.0, np.frexp(size)[1], 0).astype(np.intp)
 
 
-def units_of(exponent: NDArray[np.intp]) -> NDArray[np.intp]:
+def units_of(low: Array, high: Array) -> NDArray[np.intp]:
     """Return the units to hold columns in: one, but for numbers whose squares might overflow."""
-    return np.where(np.abs(exponent) > USUAL, exponent, 0)
+    size = np.maximum(-low, high)
+    if size.max(initial=TINY) <= 2.0**USUAL and size.min(initial=TINY) >= TINY:
+        return np.zeros(len(size), dtype=np.intp)
+    usual = (size <= 2.0**USUAL) & ((size >= TINY) | (size == 0.0))
+    return np.where(usual, 0, exponents(low, high))
 
 
-def middle(z: Array, w: Array | None) -> Array:
-    """Return a number near the mean of each column; of a constant one, its value."""
+def shift_of(z: Array, w: Array | None, low: Array, high: Array) -> Array:
+    """Return a number near the mean of each column, or zero where that saves no digits.
+
+    Of a constant column it is the value. Where one row outweighs all others it is that row's.
+    """
     if w is None:  # the first rows are near enough; weights may all lie on later ones
-        z = z[:, :HEAD]
-    steps = z - z[:, :1]  # exactly zero in a constant column
-    mean = steps.mean(axis=1) if w is None else steps @ (w / w.sum())
-    shift: Array = z[:, 0] + mean
+        steps = z[:, :HEAD] - z[:, :1]  # exactly zero in a constant column
+        shift: Array = z[:, 0] + steps.mean(axis=1)
+        shift[np.abs(shift) <= (high - low) / 8.0] = 0.0  # a standard deviation is a few eighths
+    else:
+        heavy = z[:, int(np.argmax(w))]
+        shift = heavy + (z - heavy[:, None]) @ (w / w.sum())
     shift[-1] = 0.0
     return shift

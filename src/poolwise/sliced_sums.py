@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from poolwise.chunks import CHUNK
 from poolwise.double_double import Array, Pair, two_product, two_sum
-from poolwise.row_sums import Parts, exponents, is_far, mean_is_far, middle, units_of
+from poolwise.row_sums import Parts, exponents, heaviest, mean_is_far, shift_of
 
 FAR = 1e8  # squared distance of a mean from its shift, in variances: eight of some 28 digits
 FIRST, LATER = 21, 22  # bits of the first slice and of the others, which have a sign instead
@@ -26,16 +26,20 @@ class SlicedSums:
     """
 
     def __init__(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
-        shift = middle(z, w)
-        self.shift = np.where(is_far(shift, low, high), shift, 0.0)
+        self.shift = shift_of(z, w, low, high)
         self.far = np.flatnonzero(self.shift)
         self.exponent = self._exponents(low, high)
         self.weight_exponent = 0 if w is None else int(np.frexp(w.max())[1])
         self.gram = Pair.of(np.zeros((len(z), len(z))))
         self._slices, self._weighed = Buffer(), Buffer()
 
-    def takes(self, low: Array, high: Array) -> bool:
-        """Say whether the mean is near enough to the shift for another chunk."""
+    def takes(self, low: Array, high: Array, w: Array | None) -> bool:
+        """Say whether a chunk can be added in the units and about the shift of this run."""
+        blank = self.gram.high.diagonal() == 0.0  # so far: it has no unit yet
+        if (blank & (self._exponents(low, high) < self.exponent)).any():
+            return False
+        if heaviest(w) > np.ldexp(self.gram.high[-1, -1], self.weight_exponent):
+            return False
         return not mean_is_far(self.gram.high, FAR)
 
     def add(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
@@ -92,24 +96,20 @@ class SlicedSums:
             self.gram = self.gram.scaled(2.0 ** (self.weight_exponent - heavier))
             self.weight_exponent = heavier
 
-    def parts(self) -> Parts:
-        """Return what there is so far."""
+    def parts(self, units: NDArray[np.intp]) -> Parts:
+        """Return what there is so far, columns in units of powers of two."""
         gram = self.gram + Pair.of(0.0)  # the low part below half a unit of the high one
         weight, sums = gram[-1, -1], gram[:-1, -1]
         mean = sums / weight
         scatter = gram[:-1, :-1] - mean[:, None] * sums[None, :]
         scatter = (scatter + scatter.T).scaled(0.5 * 2.0**self.weight_exponent)
-        positive = scatter.high.diagonal() > 0.0
-        at = np.flatnonzero(~positive)
-        scatter.high[at, at] = scatter.low[at, at] = 0.0
-        units = units_of(self.exponent[:-1])
-        factor = np.ldexp(1.0, self.exponent[:-1] - units)
-        shift = Pair.of(np.ldexp(self.shift[:-1], -units))
+        flat = np.flatnonzero(scatter.high.diagonal() <= 0.0)
+        scatter.high[flat, flat] = scatter.low[flat, flat] = 0.0
+        power, shift = self.exponent[:-1] - units, Pair.of(np.ldexp(self.shift[:-1], -units))
         return Parts(
             weight.scaled(2.0**self.weight_exponent),
-            shift + mean.scaled(factor),
-            scatter.scaled(factor[:, None] * factor),
-            units,
+            shift + mean.times_powers(power),
+            scatter.times_powers(power[:, None] + power),
         )
 
     def _exponents(self, low: Array, high: Array) -> NDArray[np.intp]:

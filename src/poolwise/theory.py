@@ -90,8 +90,11 @@ def pooled_variance(
     array of shape (d + 1, d + 1)
     """
     designs = [part.design(features, centre) for part in parts]
-    M = sum(p.alpha * S for p, S in zip(parts, designs, strict=True))
-    middle = sum(p.alpha**2 * p.noise * S for p, S in zip(parts, designs, strict=True))
+    most = max(p.alpha * p.moments.weight for p in parts) or 1.0
+    shares = [p.alpha / most for p in parts]  # the unit of the weights does not matter
+    weighed = [a * S for a, S in zip(shares, designs, strict=True)]
+    M = sum(weighed)
+    middle = sum(a * p.noise * S for a, p, S in zip(shares, parts, weighed, strict=True))
     M_inverse = _inverse(np.asarray(M), intercept=intercept)
     variance: Array = M_inverse @ np.asarray(middle) @ M_inverse
     return variance

@@ -6,7 +6,7 @@ have no rounding of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -39,6 +39,29 @@ def exact_moments(
             total = sum(wi * row[j] * row[k] for wi, row in zip(w, steps, strict=True))
             scatter[j][k] = scatter[k][j] = Fraction(total)
     return ExactMoments(weight, mean, scatter)
+
+
+def exact_moments_of_many(
+    rows: Sequence[Sequence[float]], weights: Sequence[float] | None = None
+) -> ExactMoments:
+    """Return the same for thousands of rows: each column in integers with one denominator."""
+    columns = [_whole(column) for column in zip(*rows, strict=True)]
+    w, below = _whole([1.0] * len(rows) if weights is None else weights)
+    total = Fraction(int(w.sum()), below)
+    sums = [Fraction(int(w @ v), below * d) for v, d in columns]
+    held = list(zip(columns, sums, strict=True))
+    scatter = [
+        [Fraction(int((w * u) @ v), below * c * d) - s * t / total for (v, d), t in held]
+        for (u, c), s in held
+    ]
+    return ExactMoments(total, [s / total for s in sums], scatter)
+
+
+def _whole(values: Sequence[float]) -> tuple[np.ndarray, int]:
+    """Return integers, and the power of two to divide them by."""
+    ratios = [float(v).as_integer_ratio() for v in values]
+    below = max(d for _, d in ratios)
+    return np.array([n * (below // d) for n, d in ratios], dtype=object), below
 
 
 @dataclass(frozen=True)
@@ -89,6 +112,40 @@ def exact_least_squares(
     return ExactFit(fit.coef, fit.intercept, Fraction(residual))
 
 
+def exact_data_pooling(
+    X: Sequence[Sequence[float]],
+    y: Sequence[float],
+    sources: Sequence[tuple[Sequence[int], Sequence[Sequence[float]], Sequence[float]]],
+    *,
+    intercept: bool = True,
+) -> tuple[ExactFit, list[list[Fraction]], list[Fraction]]:
+    """Return data pooling with its definition: the fit, the rows it is fitted to, their weights.
+
+    A source is the positions of the columns that it has, its rows and its response. Its unseen
+    columns are at their target mean, and its rows weigh the target's noise over its own.
+    """
+    noise = _noise(X, y, intercept=intercept)
+    rows, responses = [[fraction(v) for v in x] for x in X], [fraction(t) for t in y]
+    weights = [Fraction(1)] * len(rows)
+    mean = dict(enumerate(exact_moments(X).mean))
+    for has, theirs, response in sources:
+        weight = noise / _noise(theirs, response, intercept=intercept)
+        for x, t in zip(theirs, response, strict=True):
+            known: Mapping[int, Fraction] = mean | dict(zip(has, map(fraction, x), strict=True))
+            rows.append([known[j] for j in range(len(mean))])
+            responses.append(fraction(t))
+            weights.append(weight)
+    fit = exact_least_squares(rows, responses, weights, intercept=intercept)
+    assert fit is not None
+    return fit, rows, weights
+
+
+def _noise(X: Sequence[Sequence[float]], y: Sequence[float], *, intercept: bool) -> Fraction:
+    fit = exact_least_squares(X, y, intercept=intercept)
+    assert fit is not None
+    return fit.residual / (len(y) - len(fit.coef) - intercept)
+
+
 def exact_projection(
     X: Sequence[Sequence[float]],
     y: Sequence[float],
@@ -136,6 +193,21 @@ def exact_solve(left: Matrix, right: Sequence[Fraction]) -> list[Fraction] | Non
                 factor = rows[i][j] / rows[j][j]
                 rows[i] = [a - factor * b for a, b in zip(rows[i], rows[j], strict=True)]
     return [rows[j][size] / rows[j][j] for j in range(size)]
+
+
+def exact_inverse(matrix: Matrix) -> Matrix | None:
+    """Return the inverse; None if the matrix is singular."""
+    one = [[Fraction(j == k) for j in range(len(matrix))] for k in range(len(matrix))]
+    columns = [exact_solve(matrix, unit) for unit in one]
+    return None if None in columns else [list(row) for row in zip(*columns, strict=True)]
+
+
+def exact_pair(high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """Return pairs of doubles as fractions."""
+    held = zip(high.ravel(), low.ravel(), strict=True)
+    sums = np.empty(high.size, dtype=object)
+    sums[:] = [fraction(h) + fraction(t) for h, t in held]
+    return sums.reshape(high.shape)
 
 
 def fraction(value: float | Fraction) -> Fraction:

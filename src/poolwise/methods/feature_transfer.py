@@ -58,16 +58,16 @@ class FeatureTransfer(BaseEstimator):
         return fit_of_imputed(problem, pool)
 
     def _filled(self, problem: Problem, source: Moments) -> Moments:
-        shared, unseen = problem.shared(source), problem.unseen(source)
+        shared, unseen = problem.shared(source), varying(problem, source)
         if not unseen:
-            return source.select(problem.target.names)
+            return problem.filled(source)
         W = self._map(problem.target, source, shared, unseen)
         columns = (*shared, problem.response)
         matrix = np.eye(len(columns) + len(unseen), len(columns))
         matrix[len(columns) :, : len(shared)] = W[:-1].T
         shift = np.concatenate((np.zeros(len(columns)), W[-1]))
         mapped = source.select(columns).affine((*columns, *unseen), matrix, shift)
-        return mapped.select(problem.target.names)
+        return problem.filled(mapped)
 
     def _map(
         self, target: Moments, source: Moments, shared: tuple[str, ...], unseen: tuple[str, ...]
@@ -81,6 +81,11 @@ class FeatureTransfer(BaseEstimator):
         rows += self.mean_weight * Moments.of_rows(columns, [means])
         rows += self.ridge * Moments.of_rows(columns, np.eye(len(inputs), len(columns)))
         return solve_named(rows, inputs, unseen, intercept=False).coef.high
+
+
+def varying(problem: Problem, source: Moments) -> tuple[str, ...]:
+    """Return the features to predict: those that a source lacks, but for known constants."""
+    return tuple(n for n in problem.unseen(source) if not problem.target.is_constant(n))
 
 
 def fit_of_imputed(problem: Problem, pool: Moments) -> LinearFit:

@@ -14,7 +14,7 @@ from poolwise.chunks import Block
 from poolwise.double_double import Array
 from poolwise.errors import NeedsRows
 from poolwise.fit import LinearFit
-from poolwise.methods.feature_transfer import fit_of_imputed
+from poolwise.methods.feature_transfer import fit_of_imputed, varying
 from poolwise.moments import Moments
 from poolwise.options import check_number
 from poolwise.precision import Precision
@@ -66,7 +66,7 @@ class KernelTransfer(BaseEstimator):
         check_number("mean_weight", self.mean_weight)
         if self.gamma is not None:
             check_number("gamma", self.gamma, positive=True)
-        lacking = [n for n, s in problem.sources.items() if problem.unseen(s)]
+        lacking = [n for n, s in problem.sources.items() if varying(problem, s)]
         rowless = [n for n in lacking if n not in problem.source_rows]
         if lacking and problem.target_rows is None:
             rowless.insert(0, "the target")
@@ -77,12 +77,12 @@ class KernelTransfer(BaseEstimator):
             if name in lacking:
                 pool += self._filled(problem, source, problem.source_rows[name])
             else:
-                pool += source.select(problem.target.names)
+                pool += problem.filled(source)
         return fit_of_imputed(problem, pool)
 
     def _filled(self, problem: Problem, source: Moments, rows: Rows) -> Moments:
         assert problem.target_rows is not None
-        shared, unseen = problem.shared(source), problem.unseen(source)
+        shared, unseen = problem.shared(source), varying(problem, source)
         gamma = 1.0 / (len(shared) + 1) if self.gamma is None else self.gamma
         centre = problem.target.mean[problem.target.index(shared)]  # distances do not mind
 
@@ -112,7 +112,7 @@ class KernelTransfer(BaseEstimator):
         columns = (*shared, problem.response, *unseen)
         precision: Precision = "fast" if source.precision == "fast" else "accurate"
         moments = Moments.of_blocks(columns, filled(), precision=precision)
-        return moments.select(problem.target.names)
+        return problem.filled(moments)
 
 
 class _Kernel:

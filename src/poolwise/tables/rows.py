@@ -82,11 +82,15 @@ class TableRows:
         return split
 
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
-        """Yield blocks of encoded columns, in the order of ``names``."""
+        """Yield blocks of encoded columns, in the order of ``names``; no row of weight zero."""
         all_names = (*encoded(self.columns), self.response)
         at = [all_names.index(n) for n in names]
         for parts, weights in self._parts():
-            yield np.column_stack([*parts])[:, at], weights
+            block = np.column_stack([*parts])[:, at]
+            if weights is None:
+                yield block, None
+            else:
+                yield block[weights > 0.0], weights[weights > 0.0]
 
     def _parts(self) -> Iterator[tuple[tuple[Array, Array], Array | None]]:
         for start in range(0, self.table.rows, BLOCK):

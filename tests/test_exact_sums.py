@@ -1,0 +1,278 @@
+"""Exact moments: rounded once, when they are read off, or refused; never a wrong bit."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
+
+import poolwise.exact_sums as module
+from poolwise import Moments
+from poolwise.chunks import CHUNK
+from poolwise.errors import TooWide
+from poolwise.exact_sums import ExactSums
+from tests.laws.exact import exact_moments_of_many
+
+lawful = settings(deadline=None, max_examples=60)
+
+
+def names_of(rows):
+    return [f"c{j}" for j in range(rows.shape[1])]
+
+
+def read(rows, weights=None):
+    return Moments.of_rows(names_of(rows), rows, weights, precision="exact")
+
+
+def read_blocks(parts):
+    blocks = [((rows,), weights) for rows, weights in parts]
+    return Moments.of_blocks(names_of(parts[0][0]), blocks, precision="exact")
+
+
+def nearest_pair(value):
+    high = float(value)
+    return high, float(value - Fraction(high))
+
+
+def assert_rounded_once(moments, rows, weights=None):
+    """Compare both parts of every number with what a fraction rounds to."""
+    exact = exact_moments_of_many(rows, weights)
+    assert moments.precision == "exact"
+    assert (moments.weight, moments.weight_tail) == nearest_pair(exact.weight)
+    S, unit = moments.scatter.pair, [Fraction(2) ** int(u) for u in moments.units]
+    for j, mean in enumerate(exact.mean):
+        assert (moments.mean[j], moments.mean_tail[j]) == nearest_pair(mean / unit[j])
+        for k, value in enumerate(exact.scatter[j]):
+            held = S.high[j, k], S.low[j, k]
+            assert held == nearest_pair(value / unit[j] / unit[k])
+
+
+def assert_same_bits(a, b):
+    assert (a.names, a.rows, a.weight) == (b.names, b.rows, b.weight)
+    assert (a.weight_tail, a.precision) == (b.weight_tail, b.precision)
+    for left, right in (
+        (a.mean, b.mean),
+        (a.mean_tail, b.mean_tail),
+        (a.scatter.pair.high, b.scatter.pair.high),
+        (a.scatter.pair.low, b.scatter.pair.low),
+        (a.units, b.units),
+        (a.low, b.low),
+        (a.high, b.high),
+    ):
+        assert_array_equal(left, right)
+
+
+@st.composite
+def tables(draw):
+    """Rows of any size, with or without weights of any size."""
+    n, p = draw(st.integers(1, 12)), draw(st.integers(1, 3))
+    z = draw(hnp.arrays(np.float64, (n, p), elements=st.floats(-1e9, 1e9, width=32)))
+    scales = 10.0 ** draw(hnp.arrays(np.int64, p, elements=st.integers(-9, 9)))
+    z = z * scales + draw(st.sampled_from([0.0, 1e8, -0.1]))
+    if draw(st.booleans()):
+        return z, None
+    exponents = st.sampled_from([-20.0, -3.0, 0.0, 0.1, 2.0, 20.0])
+    w = 10.0 ** draw(hnp.arrays(np.float64, n, elements=exponents))
+    w[1:] *= draw(hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 1.0, 0.3])))[1:]
+    return z, w
+
+
+class TestRounding:
+    @lawful
+    @given(tables())
+    def test_every_number_is_rounded_once(self, table):
+        assert_rounded_once(read(*table), *table)
+
+    @pytest.mark.parametrize("mean", [0.0, 1e8])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_several_chunks_are_rounded_once(self, mean, weighted):
+        rng = np.random.default_rng(0)
+        z = mean + rng.normal(size=(2 * CHUNK + 17, 3)) * [1e-9, 1.0, 1e9]
+        w = 10.0 ** rng.uniform(-20, 20, len(z)) if weighted else None
+        assert_rounded_once(read(z, w), z, w)
+
+    @pytest.mark.parametrize("factor", [1e9, 1e-9, 1e60])
+    def test_rows_and_weights_that_grow_between_chunks_are_rounded_once(self, factor):
+        rng = np.random.default_rng(1)
+        z, w = rng.normal(size=(2 * CHUNK + 17, 2)), rng.uniform(0.1, 2.0, 2 * CHUNK + 17)
+        z[CHUNK:] *= factor
+        w[2 * CHUNK :] *= factor
+        assert_rounded_once(read(z, w), z, w)
+        assert_rounded_once(read(z), z)
+
+    def test_one_far_row_is_no_matter(self):
+        z = 1e8 + np.random.default_rng(2).normal(size=(CHUNK + 9, 2))
+        z[5, 0], z[-1, 1] = 1e-9, -1e14
+        w = np.ones(len(z))
+        w[5] = 1e-30
+        assert_rounded_once(read(z), z)
+        assert_rounded_once(read(z, w), z, w)
+
+    @pytest.mark.parametrize("scale", [1e299, 1e200, 1e-200, 1e-290, 1e-310, 2.0**-1074])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_numbers_of_extreme_size_are_rounded_once(self, scale, weighted):
+        rng = np.random.default_rng(3)
+        z = np.round(64 * np.clip(rng.normal(size=(40, 2)), -9, 9)) * [scale / 64, 1.0]
+        w = 10.0 ** rng.uniform(-9, 9, 40) if weighted else None
+        moments = read(z, w)
+        assert_rounded_once(moments, z, w)
+        assert moments.units[0] == np.frexp(np.abs(z[:, 0]).max())[1]
+
+    def test_sums_of_many_chunks_are_moved_in_time(self, monkeypatch):
+        rng = np.random.default_rng(4)
+        z = rng.normal(size=(300, 2)) + 1e3
+        whole = read(z)
+        monkeypatch.setattr(module, "ROOM", 3)
+        parts = [(part, None) for part in np.array_split(z, 20)]
+        assert_same_bits(read_blocks(parts), whole)
+
+    def test_two_million_rows_of_the_largest_numbers_have_room(self):
+        # The first row sets a unit that the others just fit in: sums of 2**53 a chunk.
+        first, other, count = 0.25, 1.0 - 2.0**-21, 1200
+        chunk = np.full((CHUNK, 1), other)
+        blocks = [((np.full((1, 1), first),), None), *([((chunk,), None)] * count)]
+        moments = Moments.of_blocks(["c0"], blocks, precision="exact")
+        n, a, b = count * CHUNK, Fraction(first), Fraction(other)
+        assert moments.weight == n + 1
+        assert (moments.mean[0], moments.mean_tail[0]) == nearest_pair((a + n * b) / (n + 1))
+        S = moments.scatter.pair
+        assert (S.high[0, 0], S.low[0, 0]) == nearest_pair((a - b) ** 2 * n / (n + 1))
+
+    @pytest.mark.parametrize("value", [0.1, 1e8 + 1 / 3, -7e120, 5e-324])
+    def test_a_constant_column_has_exactly_no_scatter(self, value):
+        z = np.random.default_rng(5).normal(size=(30, 2))
+        z[:, 0] = value
+        moments = read(z, np.random.default_rng(6).uniform(0.1, 3.0, 30))
+        assert not moments.scatter.pair.high[0].any()
+        assert moments.mean_of("c0") == value
+
+
+class TestTooWide:
+    """Numbers too far apart are refused by name; up to there, no bit is wrong."""
+
+    def try_to_read(self, parts):
+        try:
+            return read_blocks(parts)
+        except TooWide:
+            return None
+
+    @pytest.mark.parametrize("top", [0, 300, 900, -500, -900])
+    def test_up_to_the_limit_all_chunkings_agree(self, top):
+        refused = []
+        for span in [0, 60, 200, 300, *range(390, 520, 6), 600, 700, 800, 1000, 1300, 1900]:
+            if top - span < -1074:
+                continue
+            least = np.ldexp(1.1, top - span)
+            rows = np.array([[np.ldexp(1.3, top)], [least], [3.0 * least], [-np.ldexp(1.0, top)]])
+            orders = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 3, 1, 0]]
+            found = [self.try_to_read([(rows[i], None)]) for i in orders]
+            found += [self.try_to_read([(rows[[k]], None) for k in i]) for i in orders]
+            # Apart, the numbers of each table are near each other.
+            found.append(sum((read(rows[[k]]) for k in range(4)), start=Moments.empty(["c0"])))
+            refused.append(found[0] is None)
+            for moments in found:
+                if moments is not None:
+                    assert_rounded_once(moments, rows)
+        assert refused[0] is False
+        assert refused == sorted(refused)  # one limit, and all beyond it are refused
+
+    def test_a_factor_of_1e100_is_no_matter(self):
+        rows = np.array([[1e50, 1.0], [1.1e-50, 2.0], [3e-50, 4.0]])
+        assert_rounded_once(read(rows), rows)
+        weights = np.array([1.0, 0.3, 1e100])
+        assert_rounded_once(read(rows[:, 1:], weights), rows[:, 1:], weights)
+
+    def test_numbers_that_are_too_far_apart_are_refused_by_name(self):
+        rows = np.array([[1.0, 1e200], [2.0, 1e-200], [3.0, 0.1]])
+        with pytest.raises(TooWide, match=r"numbers in \['wide'\].*Use precision='accurate'"):
+            Moments.of_rows(["narrow", "wide"], rows, precision="exact")
+
+    @pytest.mark.parametrize("span", range(100, 640, 20))
+    def test_weights_that_are_far_apart_are_exact_or_refused(self, span):
+        rng = np.random.default_rng(span)
+        rows = rng.normal(size=(6, 2))
+        weights = rng.uniform(1.0, 2.0, 6)
+        weights[3:] *= 2.0**-span if span < 320 else 2.0 ** -(span // 2)
+        weights[:3] *= 1.0 if span < 320 else 2.0 ** (span // 2)
+        try:
+            moments = read(rows, weights)
+        except TooWide:
+            assert span > 332  # a factor of 1e100
+            return
+        assert_rounded_once(moments, rows, weights)
+        assert_same_bits(
+            read_blocks([(rows[[k]], weights[[k]]) for k in (5, 0, 3, 1, 4, 2)]), moments
+        )
+
+    def test_auto_reads_accurately_what_cannot_be_read_exactly(self):
+        rng = np.random.default_rng(7)
+        x = rng.normal(size=40)
+        rows = np.column_stack((x, x, rng.normal(size=40)))  # a copy: auto tries all it has
+        rows[3, 2], rows[4, 2] = 1e200, 1e-200
+        assert Moments.of_rows(["a", "b", "c"], rows).precision == "accurate"
+        rows[3:5, 2] = 0.0
+        assert Moments.of_rows(["a", "b", "c"], rows).precision == "exact"
+
+
+class TestSums:
+    """The integers themselves, against fractions."""
+
+    def exact_gram(self, sums):
+        unit = np.array([Fraction(2) ** int(u) for u in sums.units], dtype=object)
+        return sums.gram * np.outer(unit, unit)
+
+    def gram_of(self, rows, weights):
+        z = np.array([[*map(Fraction, row), Fraction(1)] for row in rows.tolist()], dtype=object)
+        w = np.array([Fraction(v) for v in weights.tolist()], dtype=object)
+        return (z * w[:, None]).T.dot(z)
+
+    @pytest.fixture
+    def table(self):
+        rng = np.random.default_rng(8)
+        return rng.normal(size=(9, 2)) * [1e-9, 1e12], 10.0 ** rng.uniform(-9, 9, 9)
+
+    def test_they_are_those_of_the_rows(self, table):
+        assert_array_equal(self.exact_gram(read(*table).sums), self.gram_of(*table))
+
+    def test_adding_and_weighing_round_nothing(self, table):
+        (rows, weights), a = table, read(*table).sums
+        b = read(1e30 * rows, weights).sums
+        both = self.exact_gram(a + b.weighed(0.3))
+        expected = self.gram_of(rows, weights) + Fraction(0.3) * self.gram_of(1e30 * rows, weights)
+        assert_array_equal(both, expected)
+        assert_array_equal(self.exact_gram(a + ExactSums.zero(2)), self.exact_gram(a))
+        assert_array_equal(self.exact_gram(a.weighed(2.0**-7)) * 2**7, self.exact_gram(a))
+
+    def test_mapping_rounds_nothing(self, table):
+        rows, weights = table
+        rng = np.random.default_rng(9)
+        matrix, shift = rng.normal(size=(3, 2)), rng.normal(size=3)
+        matrix[1] = shift[1] = matrix[2, 0] = 0.0
+        full = np.array([[0.0, 0.0, 0.0]] * 4)
+        full[:3, :2], full[:3, 2], full[3, 2] = matrix, shift, 1.0
+        M = np.array([[Fraction(v) for v in row] for row in full.tolist()], dtype=object)
+        mapped = self.exact_gram(read(rows, weights).sums.mapped(matrix, shift))
+        assert_array_equal(mapped, M.dot(self.gram_of(rows, weights)).dot(M.T))
+
+    def test_columns_can_be_picked_and_made_constant(self, table):
+        sums, G = read(*table).sums, self.gram_of(*table)
+        value = Fraction(0.1) + Fraction(2.0**-60)
+        picked = self.exact_gram(sums.picked([1, -1, 0], [Fraction(1), value, Fraction(1)]))
+        at, factor = [1, 2, 0, 2], np.array([1, value, 1, 1], dtype=object)
+        assert_array_equal(picked, G[at][:, at] * np.outer(factor, factor))
+
+    def test_division_by_powers_of_two_rounds_nothing(self, table):
+        sums = read(*table).sums
+        factor = np.array([Fraction(2) ** -5, Fraction(2) ** 300, 1], dtype=object)
+        expected = self.exact_gram(sums) * np.outer(factor, factor)
+        assert_array_equal(self.exact_gram(sums.rescaled(np.array([5, -300]))), expected)
+
+    def test_they_survive_pickling(self, table):
+        moments = read(*table)
+        again = pickle.loads(pickle.dumps(moments))
+        assert_same_bits(again, moments)
+        assert_same_bits(again + moments, moments + moments)
