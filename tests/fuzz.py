@@ -32,7 +32,9 @@ SPECIAL = (0.0, -0.0, 5e-324, 2.2e-308, 1e-300, 1.0, -1.0, 1.0 + 2.0**-52, 1e8, 
 REFUSED = (np.nan, np.inf, -np.inf, 1e301, 1e308, -1.7e308)
 WEIGHTS = (0.0, 1.0, 2.0, 0.5, 1e-100, 1e-50, 1e-8, 1e8, 1e50, 1e90, 1e100)
 BAD_WEIGHTS = (-1.0, np.nan, np.inf, 1e-101, 1e200)
-KINDS = (*("small",) * 6, "special", "any", "constant", "near", "far", "made")
+SMALL = tuple(float(s * k) for k in range(10) for s in (1, -1))
+FRACTIONS = tuple(s * k / 91.0 for k in range(91) for s in (1, -1))  # with all digits
+KINDS = (*("small",) * 6, *("any",) * 2, "special", "wide", "constant", "near", "far", "made")
 DTYPES = ("float32", "float16", "int64", "uint64", "bool")
 BATCH = 250  # examples between two lines of progress
 
@@ -181,48 +183,47 @@ def _tables(draw: st.DrawFn, units: Sequence[float]) -> Table:
     rows = draw(st.sampled_from((3, 4, 5, 6, 7, 8, 9, 12, 1, 2, 0)))
     columns: list[np.ndarray] = []
     for unit in units:
-        columns.append(draw(_columns(rows, unit, columns)))
+        columns.append(_column(draw, rows, unit, columns))
     X = np.column_stack(columns[:-1])
     if draw(_rarely()):
         X = _as(X, draw(st.sampled_from(DTYPES)))
     weights = None
     if draw(_rarely()):
-        some = BAD_WEIGHTS if draw(_rarely()) else WEIGHTS
-        weights = np.array(draw(st.lists(st.sampled_from(some), min_size=rows, max_size=rows)))
+        weights = _of(draw, BAD_WEIGHTS if draw(_rarely()) else WEIGHTS, rows)
     return Table(X, columns[-1], weights)
 
 
-@st.composite
-def _columns(draw: st.DrawFn, rows: int, unit: float, others: list[np.ndarray]) -> np.ndarray:
+def _column(draw: st.DrawFn, rows: int, unit: float, others: list[np.ndarray]) -> np.ndarray:
     """Draw a column: small numbers in any unit, special ones, or one made from earlier columns."""
     kind = draw(st.sampled_from(KINDS))
-    small = _values(st.integers(-9, 9), rows)
     if kind == "made" and others:
         first, second = draw(st.sampled_from(others)), draw(st.sampled_from(others))
         with np.errstate(all="ignore"):
             made = [first, first + second, first - second, 2.0 * first, first + 1.0, first / 3.0]
             return draw(st.sampled_from(made))
     if kind == "special":
-        refused = REFUSED if draw(_rarely()) else ()
-        return draw(_values(st.sampled_from((*SPECIAL, *refused)), rows))
+        return _of(draw, (*SPECIAL, *REFUSED) if draw(_rarely()) else SPECIAL, rows)
     if kind == "any":
-        return draw(_values(st.floats(-1.0, 1.0), rows)) * unit
+        return _of(draw, FRACTIONS, rows) * unit
+    if kind == "wide":  # of all sizes, in one unit
+        return _of(draw, FRACTIONS, rows) * _of(draw, (1.0, 1e-20, 1e-60, 1e-150), rows) * unit
     if kind == "constant":
         return np.full(rows, draw(st.sampled_from((0.0, unit, 0.1 * unit, 1e300, 5e-324))))
     if kind == "near":  # a number and its neighbours
-        return unit + draw(small) * np.spacing(unit)
+        return unit + _of(draw, SMALL, rows) * np.spacing(unit)
     if kind == "far":  # far from zero
-        return unit * (1.0 + 1e-6 * draw(small))
-    return draw(small) * unit
+        return unit * (1.0 + 1e-6 * _of(draw, SMALL, rows))
+    return _of(draw, SMALL, rows) * unit
+
+
+def _of(draw: st.DrawFn, values: Sequence[float], rows: int) -> np.ndarray:
+    """Draw one of some values for each row, the first being the simplest."""
+    which = draw(st.binary(min_size=rows, max_size=rows))
+    return np.array([values[byte % len(values)] for byte in which], dtype=np.float64)
 
 
 def _units() -> st.SearchStrategy[float]:
     return st.just(1.0) | st.sampled_from(SIZES)
-
-
-def _values(numbers: st.SearchStrategy[float], rows: int) -> st.SearchStrategy[np.ndarray]:
-    lists = st.lists(numbers, min_size=rows, max_size=rows)
-    return lists.map(lambda values: np.array(values, dtype=np.float64))
 
 
 def _rarely() -> st.SearchStrategy[bool]:

@@ -274,6 +274,23 @@ def regress(
     )
 
 
+def through_means(
+    moments: Moments, features: Sequence[str], response: str, coef: Array
+) -> tuple[Array, float]:
+    """Return centre and level of the model with these coefficients through the means.
+
+    Parameters
+    ----------
+    moments, features, response
+        As in :func:`regress`.
+    coef : array of shape (d,)
+        The coefficients.
+    """
+    at, y = moments.index(features), moments.index([response])[0]
+    below = moments.mean_tail[y] - moments.mean_tail[at] @ coef  # the centre is a rounded mean
+    return moments.mean[at], float(moments.mean[y] + below)
+
+
 def noise_of(
     moments: Moments,
     response: str,

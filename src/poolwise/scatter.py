@@ -89,8 +89,10 @@ class Scatter:
         if self.is_plain:
             values = matrix @ self._high @ matrix.T
             return Scatter.of((values + values.T) / 2.0)
-        M = Pair.of(matrix)
-        pair = M @ self.pair @ M.T
+        # Columns of one size: a product of pairs has its digits per row, not per entry.
+        size = np.frexp(np.sqrt(self._high.diagonal()))[1].astype(np.intp)
+        M = Pair.of(np.ldexp(matrix, size))
+        pair = M @ self.times_powers(-size).pair @ M.T
         return Scatter.of_pair((pair + pair.T).scaled(0.5))
 
     def times_powers(self, exponents: NDArray[np.intp]) -> Scatter:

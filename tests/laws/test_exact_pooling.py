@@ -177,14 +177,6 @@ def test_auto_and_exact_have_thirteen_digits_up_to_a_condition_of_1e10(family, i
             assert error(model.intercept_, fit.intercept) < CLOSE
 
 
-def test_auto_has_thirteen_digits_where_only_all_tables_together_are_poor():
-    for index in range(len(PARAMETERS["apart"])):
-        expected = answer("apart", index, True).fits["data_pooling"]
-        model = fitted(case("apart", index), "data_pooling", "auto", True)
-        assert max(map(error, model.coef_, expected.coef)) < CLOSE
-        assert error(model.intercept_, expected.intercept) < CLOSE
-
-
 @both_models
 @every_case
 def test_accurate_has_all_digits_that_the_square_of_the_condition_leaves(family, index, intercept):

@@ -134,6 +134,25 @@ class TestEveryVerbKeepsThePrecision:
         blocks = [((np.ones((5, 1)),), None), ((np.zeros((5, 1)),), None)]
         assert Moments.of_blocks(["a"], blocks, precision=precision).precision == precision
 
+    @pytest.mark.parametrize(
+        ("columns", "apart"),
+        [
+            (4, 1e9),
+            (4, 1e18),
+            (20, 1e9),
+            (20, 1e18),
+        ],
+    )
+    def test_reordering_by_a_map_costs_no_digits(self, columns, apart):
+        scale = np.geomspace(1.0 / apart**0.5, apart**0.5, columns)
+        rows = np.random.default_rng(4).normal(size=(60, columns)) * scale
+        moments = read(rows, None, "accurate")
+        back = moments.names[::-1]
+        mapped = moments.affine(back, np.eye(columns)[::-1], np.zeros(columns))
+        size = np.sqrt(mapped.scatter.diagonal())
+        gap = (mapped.scatter.pair - moments.select(back).scatter.pair).high
+        assert (np.abs(gap) <= 1e-29 * np.outer(size, size)).all()
+
     def test_verbs_do_not_cost_digits(self, precision):
         # Two ways to the same moments: within two units of the last place that is kept.
         rng = np.random.default_rng(3)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from poolwise.double_double import Pair
 from poolwise.errors import NoiseNotEstimable, SourceLeftOut, TooFewRows, TransferWarning
 from poolwise.fit import LinearFit, regress, solve_named
 from poolwise.least_squares import inverse_of
@@ -126,9 +127,9 @@ def _joined(
             form[i, variables.index(name)] = 1.0
         form[:, [variables.index(n) for n in given]] -= solution.coef.high.T
         if intercept:
-            mean = pool.mean[pool.index([n for n in variables if n in pool.names])]
             at = [j for j, n in enumerate(variables) if n in pool.names]
-            form[:, -1] = -form[:, at] @ (mean - centre[at])
+            mean = pool.mean_pair[pool.index(variables[j] for j in at)]
+            form[:, -1] = -form[:, at] @ (mean - Pair.of(centre[at])).high
         precision = inverse_of(solution.residual / pool.weight)
         row += form[:, variables.index(y)] @ precision @ form
         known = features

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.fit import LinearFit, regress
+from poolwise.fit import LinearFit, regress, through_means
 from poolwise.methods.source_columns_only import left_out
 from poolwise.moments import Moments
 from poolwise.problem import Problem
@@ -46,13 +46,16 @@ class Offset(BaseEstimator):
         left = problem.target.select(columns).affine((*new, y), residual, np.zeros(len(new) + 1))
         update = regress(left, y, intercept=intercept)
 
-        coef = dict(zip(kept, old.coef, strict=True)) | dict(zip(new, update.coef, strict=True))
-        centre = problem.target.mean[problem.target.index(problem.features)]
+        known = dict(zip(kept, old.coef, strict=True)) | dict(zip(new, update.coef, strict=True))
+        coef = np.array([known[n] for n in problem.features])
+        centre, level = np.zeros(len(coef)), 0.0
+        if intercept:
+            centre, level = through_means(problem.target, problem.features, y, coef)
         return LinearFit(
             names=problem.features,
-            coef=np.array([coef[n] for n in problem.features]),
-            centre=centre if intercept else np.zeros(len(centre)),
-            level=problem.target.mean_of(y) if intercept else 0.0,
+            coef=coef,
+            centre=centre,
+            level=level,
             noise=update.noise,
             source_noise=dict.fromkeys(sources, old.noise),
             weights=dict.fromkeys(sources, 1.0),
