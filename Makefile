@@ -6,6 +6,7 @@ READY := .venv/.ready
 RUN := .venv/bin/python -m
 MINUTES ?= 10
 SEED ?= 0
+ARGS ?= all --jobs 2
 # Errors only: every version and hash is in the lock.
 PIP := $(RUN) pip -qq --no-input --disable-pip-version-check
 
@@ -44,8 +45,8 @@ accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside o
 fuzz: $(READY) ## Try adversarial arrays for MINUTES (10 unless given), from SEED on
 	@$(RUN) tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
-reproduce: $(READY) ## Compute the gain figures of the paper again
-	@$(RUN) poolwise.experiments
+reproduce: $(READY) ## Compute the paper again, or what ARGS names: make reproduce ARGS="small5"
+	@$(RUN) poolwise reproduce $(ARGS)
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade moves all of them.
 lock: $(READY) ## Write requirements.lock from pyproject.toml
@@ -56,7 +57,7 @@ lock: $(READY) ## Write requirements.lock from pyproject.toml
 		--custom-compile-command "make lock" $(LOCK_FLAGS)
 
 clean: ## Remove .venv, caches and everything built
-	@rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build demo_output
+	@rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build demo_output reproduction
 	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # A .venv whose pip does not run was left half-made, and is made again.

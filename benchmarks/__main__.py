@@ -11,11 +11,12 @@ from threadpoolctl import threadpool_limits
 from benchmarks.kernel_transfer import kernel_transfer
 from benchmarks.memory import memory
 from benchmarks.report import as_data, as_text
+from benchmarks.reproduce import reproduce
 from benchmarks.scaling import scaling
 from benchmarks.small_fits import small_fits
 from benchmarks.speed import speed
 
-QUESTIONS = (speed, memory, scaling, kernel_transfer, small_fits)
+QUESTIONS = (speed, memory, scaling, kernel_transfer, small_fits, reproduce)
 
 
 def main() -> None:

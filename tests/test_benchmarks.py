@@ -14,9 +14,14 @@ from benchmarks.answers import Answer, Target
 from benchmarks.peak import peak_in_new_process
 from benchmarks.published import published_data_pooling
 from benchmarks.report import as_text
+from benchmarks.reproduce import LEFT_OUT, loop_errors, our_errors, reproduce
 from benchmarks.tables import make_tables
 from poolwise import PooledRegressor
+from poolwise.experiments import datasets, tables
+from poolwise.experiments.columns import ordered
+from poolwise.experiments.datasets import available
 from poolwise.methods.data_pooling import DataPooling
+from tests.experiments.test_runs import made_up
 
 ROOT = Path(__file__).parents[1]
 MEGABYTES = 50
@@ -30,7 +35,12 @@ def test_a_quick_run_answers_every_question(tmp_path):
     assert run.returncode == 0, run.stderr
     answers = json.loads(kept.read_text())["answers"]
     questions = {a["question"] for a in answers}
-    assert questions == {"speed", "memory", "scaling", "kernel_transfer", "small_fits"}
+    answered = {"speed", "memory", "scaling", "kernel_transfer", "small_fits"}
+    if available("energy"):
+        answered.add("reproduce")
+    else:
+        assert LEFT_OUT in run.stdout
+    assert questions == answered
     for answer in answers:
         assert all(math.isfinite(v) and v > 0.0 for v in answer["repeats"]), answer
         assert answer["what"] in run.stdout
@@ -61,6 +71,22 @@ def test_the_published_algorithm_computes_what_ours_does():
     theta = published_data_pooling(t.X_old, t.y_old, t.X, t.y)
     ours = PooledRegressor(DataPooling(ddof="mle")).fit(t.X, t.y, sources=t.sources())
     assert_allclose(theta[:-1], ours.coef_, rtol=1e-9)  # both solve a condition number below 10
+
+
+def test_the_plain_loop_computes_what_ours_does(monkeypatch):
+    monkeypatch.setattr(datasets, "load", made_up)
+    tables._rows.cache_clear()
+    rows = ordered(made_up("energy"), "published")
+    ours, loop = our_errors("energy", "published", 2), loop_errors(rows, "energy", 2)
+    tables._rows.cache_clear()
+    assert len(ours) == 2 * 4
+    assert_allclose(ours, loop, rtol=1e-9)  # normal columns: a condition number below 10
+
+
+def test_without_data_the_question_is_left_out_and_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(datasets, "available", lambda name: False)
+    assert reproduce(quick=True) == []
+    assert capsys.readouterr().out.strip() == LEFT_OUT
 
 
 def test_a_long_source_repeats_its_rows(monkeypatch):

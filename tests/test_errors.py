@@ -18,7 +18,6 @@ EXAMPLES = [
     errors.NotFinite({"age": 41}, 10_000),
     errors.MissingHere({"age": 41}, 10_000, ["bmi"]),
     errors.TooLarge(["a"], 1e300),
-    errors.TooWide(["a"]),
     errors.BeyondDoubles(["a"]),
     errors.PredictionsBeyondDoubles(3),
     errors.UnitsApart("a", {"the target": 1e-300, "source 'old'": 1e300}),

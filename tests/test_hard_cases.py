@@ -21,7 +21,6 @@ from poolwise.errors import (
     RoundedIntegers,
     TooFewRows,
     TooLarge,
-    TooWide,
     TransferWarning,
     UnitsApart,
     VarianceLeftOut,
@@ -354,12 +353,6 @@ class TestWeights:
         assert all_is_told(model)
         assert np.isfinite(model.predict(X)).all()
 
-    def test_weights_too_far_apart_for_exact_sums_are_refused(self, rows):
-        X, y = rows
-        w = np.where(np.arange(60) % 3, 1e100, 1e-100)
-        with pytest.raises(TooWide, match=r"weights of their rows.*Use precision='accurate'"):
-            fit("target_only", "exact", X, y, weights=w)
-
     @pytest.mark.parametrize(
         ("weight", "message"),
         [
@@ -616,10 +609,6 @@ class TestExtremeSizes:
     def test_one_number_of_1e300_among_usual_ones(self, rows, precision):
         X, y = rows
         X[7, 2] = 1e300
-        if precision == "exact":
-            with pytest.raises(TooWide, match=r"numbers in \['x2'\]"):
-                fit("target_only", precision, X, y)
-            return
         model, _ = fit("target_only", precision, X, y)
         # The column is an indicator of the one row, up to rounding: that row says nothing else.
         rest = np.arange(60) != 7
@@ -643,10 +632,6 @@ class TestLongTables:
     @pytest.mark.parametrize("first", [-996, -300, 0, 300, 996])
     @pytest.mark.parametrize("then", [-996, 0, 996])
     def test_units_may_change_on_the_way(self, precision, first, then):
-        if precision == "exact" and abs(first - then) > 400:
-            with pytest.raises(TooWide):
-                fit("target_only", precision, *changing(first, then)[:2])
-            return
         X, y, scaled = changing(first, then)
         model, _ = fit("target_only", precision, X, y)
         expected = least_squares(scaled, y)

@@ -44,6 +44,7 @@ ORDER = [
     "experiments",
     "demo",
     "cli",
+    "__main__",
 ]
 CORE = ORDER[: ORDER.index("problem") + 1]
 # Beyond the order: what a package may know at most.

@@ -62,6 +62,14 @@ def doubles(array: NDArray[np.generic], where: str = "the input") -> Array:
     return held
 
 
+def doubles_of_objects(array: NDArray[np.generic], where: str = "the input") -> Array:
+    """Return Python numbers as doubles; refuse integers that these would have to round."""
+    held = array.astype(np.float64)
+    integers = [int(v) if isinstance(v, int | np.integer) else None for v in array.ravel()]
+    check_integers(integers, held.ravel(), where)
+    return held
+
+
 def check_integers(integers: Sequence[int | None], held: Array, where: str) -> None:
     """Refuse integers that are not the doubles they became."""
     pairs = [(i, int(d)) for i, d in zip(integers, held, strict=True) if i is not None]
@@ -75,7 +83,9 @@ def _numbers(part: ArrayLike) -> NDArray[np.generic]:
     array = np.ma.filled(part.astype(np.float64), np.nan) if np.ma.isMA(part) else np.asarray(part)
     if array.dtype.kind == "O":
         try:
-            array = array.astype(np.float64)
+            array = doubles_of_objects(array)
+        except RoundedIntegers:
+            raise
         except (TypeError, ValueError) as error:
             raise NotRealNumbers(f"objects ({error})") from error
     if array.dtype.kind not in "fiub":

@@ -41,8 +41,9 @@ def _split(a: Array) -> tuple[Array, Array]:
 class Pair:
     """An array of numbers, each the sum of two doubles: about 32 digits.
 
-    Sums and products are off by a few units of :math:`2^{-104}` of what goes in. Everything is done
-    element by element in the order written here, so the same numbers give the same bits anywhere.
+    Sums and products are off by a few units of :math:`2^{-104}` of what goes in. All is done
+    element by element, in the order written here and with the same bits anywhere, but for large
+    matrix products, which go through BLAS slice by slice and whose last bits may depend on it.
 
     Parameters
     ----------

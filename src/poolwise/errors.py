@@ -133,17 +133,6 @@ class TooLarge(TransferError):
         )
 
 
-class TooWide(TransferError):
-    """Numbers too far apart in size to be added up exactly."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(
-            f"The numbers in {listed(names)}, or the weights of their rows, differ by a factor of "
-            "more than 1e100 in size, too much for exact sums. Use precision='accurate', or set "
-            "the smallest to zero."
-        )
-
-
 class BeyondDoubles(TransferError):
     """Coefficients that no double can hold."""
 
@@ -585,10 +574,10 @@ class ConstantResponse(TransferWarning):
 class DigitsLost(TransferWarning):
     """Columns so nearly dependent that rounding leaves few digits of the coefficients."""
 
-    def __init__(self, where: str, error: float) -> None:
+    def __init__(self, where: str, error: float, better: str = "accurate") -> None:
         super().__init__(
             f"The columns of {where} are so nearly dependent that rounding may change the "
-            f"coefficients by a share of {error:.0e}. Read the rows with precision='accurate'; "
+            f"coefficients by a share of {error:.0e}. Read the rows with precision={better!r}; "
             "moments that are already taken must be taken again."
         )
 

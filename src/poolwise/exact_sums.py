@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.double_double import Array, Pair, two_product, two_sum
-from poolwise.errors import TooWide
 from poolwise.fraction_matrix import FractionMatrix, Integers, nearest
 from poolwise.row_sums import exponents
 from poolwise.sliced_sums import FIRST, LATER, Buffer, cut_one, products, times_power
@@ -116,11 +115,10 @@ class ExactSums:
 class ExactRun:
     """Exact sums of the rows read so far."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-        self.total = ExactSums.zero(len(names))
+    def __init__(self, columns: int) -> None:
+        self.total = ExactSums.zero(columns)
         self.exponent: NDArray[np.intp] | None = None
-        self.blank = np.full(len(names) + 1, True)
+        self.blank = np.full(columns + 1, True)
         self.weight_exponent = 0
         self.counts = (0, 0)
         self.integers, self.factors = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
@@ -128,7 +126,23 @@ class ExactRun:
         self._rest, self._slices, self._weighed = Buffer(), Buffer(), Buffer()
 
     def add(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
-        """Add a chunk."""
+        """Add a chunk; in two halves where its numbers are too far apart in size."""
+        first = self.exponent is None
+        try:
+            self._add(z, w, low, high)
+        except _TooFarApart as column:
+            self._start_again()
+            if not first:  # only from the numbers before
+                self.add(z, w, low, high)
+                return
+            order = np.argsort(_sizes(z[column.index], w))
+            for half in (order[: len(order) // 2], order[len(order) // 2 :]):
+                part = z.take(half, axis=1)
+                own = None if w is None else w[half]
+                self.add(part, own, part.min(axis=1), part.max(axis=1))
+                self._start_again()
+
+    def _add(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
         exponent = self._widen(low, high, w)
         rest = self._rest.of(1, z.shape)[0]
         try:
@@ -141,13 +155,19 @@ class ExactRun:
                     left = self._sliced(rest, tail, self._weighed, 0)
         except FloatingPointError:
             least = np.abs(z).min(axis=1, where=z != 0.0, initial=np.inf)
-            raise self._too_wide(np.frexp(least)[1] < exponent - 700) from None
+            raise _TooFarApart(int(np.argmax(exponent - np.frexp(least)[1]))) from None
         self.blank = self.blank & (low == 0.0) & (high == 0.0)
         self._reshape((len(left), len(right)), len(z))
         gram = products(left, right).reshape(self.factors.shape)
         gram *= self.factors
         self.integers += gram.astype(np.int64)
         self.chunks += 1
+
+    def _start_again(self) -> None:
+        """Forget the sizes of the numbers so far, after their sums are collected."""
+        self._collect()
+        self.exponent, self.counts = None, (0, 0)
+        self.blank = np.full(len(self.blank), True)
 
     def takes(self, low: Array, high: Array, w: Array | None) -> bool:
         """Say whether no column that was zero so far has smaller numbers than its unit allows."""
@@ -181,7 +201,7 @@ class ExactRun:
         count, slices = 0, buffer.of(len(buffer.memory), rest.shape)
         while count < self.counts[side] or rest.any():
             if count == MOST_SLICES:
-                raise self._too_wide(np.any(rest != 0.0, axis=1))
+                raise _TooFarApart(int(np.argmax(np.any(rest != 0.0, axis=1))))
             if count >= len(slices):
                 slices = buffer.of(count + 1, rest.shape)
             cut_one(count, rest, slices[count])
@@ -213,9 +233,19 @@ class ExactRun:
         self.integers[...] = 0
         self.chunks = 0
 
-    def _too_wide(self, columns: NDArray[np.bool_]) -> TooWide:
-        wide = [n for n, is_wide in zip(self.names, columns[:-1], strict=True) if is_wide]
-        return TooWide(wide or self.names)
+
+class _TooFarApart(Exception):
+    """Numbers of one column whose slices would not fit the range of doubles."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        self.index = index
+
+
+def _sizes(column: Array, w: Array | None) -> NDArray[np.intp]:
+    """Return the powers of two that numbers, times their weights, are near; zeros are smallest."""
+    size = np.where(column == 0.0, -5000, np.frexp(column)[1])
+    return size if w is None else size + np.frexp(w)[1]
 
 
 def _bits(count: int) -> NDArray[np.intp]:

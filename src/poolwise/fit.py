@@ -28,7 +28,7 @@ from poolwise.moments import Moments
 
 Ddof: TypeAlias = Literal["unbiased", "mle"]
 
-POOR = 1e-8  # relative error of coefficients due to rounding that the user should know of
+ROUNDED = 1e-8  # share of the coefficients that rounding may change without a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +338,9 @@ def cautions_of(
     """Return what should be said about a solution."""
     if solution.dependent:
         return (RankDeficient([names[j] for j in solution.dependent], where),)
-    return (DigitsLost(where, solution.error),) if solution.error > POOR else ()
+    if solution.error > ROUNDED:
+        return (DigitsLost(where, solution.error, solution.better),)
+    return ()
 
 
 def _check_ddof(ddof: Ddof) -> None:

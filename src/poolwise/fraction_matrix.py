@@ -48,6 +48,13 @@ class FractionMatrix:
         at = np.asarray(columns, dtype=np.intp)
         return FractionMatrix(self.numerators[at[:, None], at], self.divisor, self.units[at])
 
+    def placed(self, at: Sequence[int], width: int) -> FractionMatrix:
+        """Return the matrix with rows and columns of zeros among its own."""
+        numerators, units = np.full((width, width), 0, dtype=object), np.zeros(width, dtype=np.intp)
+        there = np.asarray(at, dtype=np.intp)
+        numerators[there[:, None], there], units[there] = self.numerators, self.units
+        return FractionMatrix(numerators, self.divisor, units)
+
     def times_powers(self, exponents: NDArray[np.intp]) -> FractionMatrix:
         """Return the matrix with rows and columns multiplied by powers of two."""
         return FractionMatrix(self.numerators, self.divisor, self.units + exponents)

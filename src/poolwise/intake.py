@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from poolwise.chunks import doubles, weights_as_numbers
+from poolwise.chunks import doubles, doubles_of_objects, weights_as_numbers
 from poolwise.double_double import Array
 from poolwise.errors import (
     DifferentResponse,
@@ -24,7 +23,6 @@ from poolwise.errors import (
     ResponseInFeatures,
     RoundedIntegers,
     TooManyColumns,
-    TooWide,
     TransferWarning,
 )
 from poolwise.least_squares import rounding_error
@@ -212,7 +210,8 @@ def numbers(y: Any, name: str) -> Array:
     if values.dtype.kind == "O" and any(isinstance(v, str) for v in values):
         raise NotNumeric(name, "is the response and holds text", advice)
     try:
-        return doubles(values, f"the response {name!r}")
+        read = doubles_of_objects if values.dtype.kind == "O" else doubles
+        return read(values, f"the response {name!r}")
     except RoundedIntegers:
         raise
     except (TypeError, ValueError) as error:
@@ -291,8 +290,7 @@ def _read_again(moments: Moments, rows: TableRows, better: Kept) -> Moments:
     if better == "exact" and chosen("auto", moments.rows, len(moments.names)) == "fast":
         better = "accurate"
     if PRECISIONS.index(moments.precision) < PRECISIONS.index(better):
-        with suppress(TooWide):
-            return rows.moments(better)
+        return rows.moments(better)
     return moments
 
 

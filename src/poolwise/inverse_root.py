@@ -23,7 +23,8 @@ LEFT_IN_PAIRS = 2.0**-84
 # mend it.
 ENOUGH, SAFE = 1e-13, 1e-6
 PANEL = 32  # pivots between two updates of the whole matrix
-RELATED = 1e-10  # squared share of a feature in the directions that are missing
+# Squared share of a feature in the directions that are missing, for it to be named.
+RELATED_IN_DOUBLES, RELATED_IN_PAIRS = 1e-10, 1e-20
 
 
 class InverseRoot(NamedTuple):
@@ -60,10 +61,16 @@ def inverse_root(A: Pair, left: Array | None) -> InverseRoot:
         root = _of_lower(factor[order])[:, np.argsort(order)]
         return InverseRoot(root * unit[None, :], len(A), (), is_refined=True, is_hard=True)
     # Least norm: factor (factor' factor)^-2 factor' is the square of the root's transpose.
-    within = inverse_root(factor.T @ factor, np.zeros(len(order))).values
+    square = factor.T @ factor
+    start, error = root_in_doubles(square.high)
+    known = error < SAFE
+    within = (
+        _of_matrix(square, start) if known else inverse_root(square, np.zeros(len(order))).values
+    )
     root = within.T @ (within @ factor.T)
-    present = (factor @ root).high.diagonal()
-    dependent = tuple(int(j) for j in np.flatnonzero(1.0 - present > RELATED))
+    null = (Pair.eye(len(A)) - factor @ root).high.diagonal()
+    least = RELATED_IN_DOUBLES if left is None else RELATED_IN_PAIRS
+    dependent = tuple(int(j) for j in np.flatnonzero(null > least))
     return InverseRoot(root * unit[None, :], len(order), dependent, is_refined=True, is_hard=True)
 
 

@@ -21,6 +21,9 @@ from poolwise.inverse_root import (
 from poolwise.scatter import Scatter
 
 FARTHEST = 2.0**100  # squared distance from zero, in variances, that leaves no digit of a column
+# Share of the terms of a residual that is rounding: of sums in pairs, and of the numbers given.
+ROUNDED_SUMS, ROUNDED_INPUT = 2.0**-88, 2.0**-104
+LEFT_IN_SUMS = 2.0**-98  # what rounding leaves wrong in sums in pairs, times the condition
 STEPS = 3  # of refinement where equations are hard
 PLAIN = 1e-4  # a pivot above this is far from zero: at most four digits are lost
 
@@ -45,6 +48,8 @@ class Solution:
         Features that take part in an exact linear relation.
     error : float
         Estimate of the coefficients' relative error due to rounding, in standard deviations.
+    better : str
+        The precision that would make it smaller.
     """
 
     coef: Pair
@@ -54,6 +59,7 @@ class Solution:
     constant: tuple[int, ...]
     dependent: tuple[int, ...]
     error: float
+    better: str
 
 
 def solve(
@@ -125,8 +131,16 @@ def solve(
         rank=root.rank,
         constant=tuple(int(j) for j in np.flatnonzero(~there[:p])),
         dependent=tuple(int(varies[j]) for j in root.dependent),
-        error=LEFT_IN_DOUBLES * inflation(left.high, H.high) if scatter.is_plain else 0.0,
+        error=_error(scatter, inflation(left.high, H.high)),
+        better="accurate" if scatter.is_plain else "exact",
     )
+
+
+def _error(scatter: Scatter, condition: float) -> float:
+    """Return what rounding the sums may change in the coefficients, relative to the largest."""
+    if scatter.fractions is not None:
+        return 0.0
+    return condition * (LEFT_IN_DOUBLES if scatter.is_plain else LEFT_IN_SUMS)
 
 
 def plain_residual(scatter: Scatter, features: Sequence[int], response: int) -> float | None:
@@ -149,9 +163,13 @@ def plain_residual(scatter: Scatter, features: Sequence[int], response: int) -> 
     return float(pivots[-1] * size[-1]) if pivots.min() > PLAIN else None
 
 
-def rounding_error(scatter: Scatter) -> float:
-    """Estimate the relative error of coefficients, any column on the others, due to rounding."""
-    varies = [int(j) for j in np.flatnonzero(scatter.diagonal() > 0.0)]
+def rounding_error(scatter: Scatter, columns: Sequence[int] | None = None) -> float:
+    """Estimate the relative error of coefficients due to rounding to doubles.
+
+    Of these columns, or of any column on the others.
+    """
+    at = range(len(scatter.diagonal())) if columns is None else columns
+    varies = [j for j in at if scatter.diagonal()[j] > 0.0]
     A = scatter.between(varies, varies)
     unit = 1.0 / np.sqrt(A.diagonal())
     A = A * unit[:, None] * unit
@@ -199,7 +217,8 @@ def _in_pairs(
         residual = less(C - slope.T @ beta, B.T, beta).high
     # The columns themselves are rounded: what is explained to their last digits is explained.
     terms = far[p:] * C.high.diagonal() + (far[:p] * A.high.diagonal()) @ beta.high**2
-    return beta, _cleared(residual, 16 * (p + 1) * LEFT_IN_PAIRS * terms)
+    share = ROUNDED_INPUT if fractions is not None else ROUNDED_SUMS
+    return beta, _cleared(residual, (p + 1) * share * terms)
 
 
 def _rest(start: Pair, left: Pair, right: Pair) -> Pair:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +21,6 @@ from poolwise.errors import (
     NotFinite,
     ShapeMismatch,
     TooLarge,
-    TooWide,
 )
 from poolwise.exact_sums import ExactRun, ExactSums
 from poolwise.least_squares import rounding_error
@@ -89,7 +87,7 @@ class Moments:
     low: Array
     high: Array
     weight_tail: float = 0.0
-    units: NDArray[np.intp] = None  # type: ignore[assignment]  # ones, in __post_init__
+    units: NDArray[np.intp] = None  # type: ignore[assignment]  # zeros, in __post_init__
     sums: ExactSums | None = None
 
     def __post_init__(self) -> None:
@@ -198,8 +196,7 @@ class Moments:
         if kept == "fast" and better != "fast":
             return cls.of_blocks(names, blocks(), precision="accurate")
         if kept == "accurate" and better == "exact":
-            with suppress(TooWide):
-                return cls.of_blocks(names, blocks(), precision="exact")
+            return cls.of_blocks(names, blocks(), precision="exact")
         return moments
 
     @classmethod
@@ -451,7 +448,7 @@ class _Reader:
         if self.run is None:
             self.kind, self.rows, self.low, self.high = kind, 0, low[:-1], high[:-1]
             self.run = (
-                ExactRun(self.names)
+                ExactRun(len(self.names))
                 if kind == "exact"
                 else (RowSums if kind == "fast" else SlicedSums)(z, w, low, high)
             )

@@ -55,13 +55,12 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     unseen_level : {"raise", "ignore"}, default="raise"
         What a category that no table had at fit does at prediction: raise an error, or count as
         the column's reference level.
-
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments of the tables. ``"fast"``: one double. ``"accurate"``: two,
-        for columns that nearly depend on each other, at about four times the price. ``"exact"``:
-        no rounding at all, so that the fit has the same bits however rows are ordered or cut, at
-        about six times the price. ``"auto"``: accurate while that is cheap, else fast, and
-        accurate in a second reading where the columns turn out to need it.
+        for columns that nearly depend on each other, at about four times the price of fast.
+        ``"exact"``: no rounding at all, so that the fit has the same bits however rows are ordered
+        or cut, at about six times the price of fast. ``"auto"``: accurate while that is cheap,
+        else fast, and with more digits in a second reading where the columns turn out to need them.
 
     Attributes
     ----------

@@ -1,5 +1,7 @@
 """Scatter: a symmetric second-moment matrix, in one double per entry or in two.
 
+Where nothing was rounded, it also has the matrix as fractions.
+
 How the numbers are stored is known to this file and to `least_squares.py`, which solves with all
 the digits there are. `moments` adds, weighs and maps; everybody else asks for doubles with
 `between()`.
@@ -119,7 +121,9 @@ class Scatter:
             return Scatter.of(high)
         low = np.zeros((width, width))
         low[there] = part._low
-        return Scatter.of(high, low)
+        if part.fractions is None:
+            return Scatter.of(high, low)
+        return replace(Scatter.of(high, low), fractions=part.fractions.placed(at, width))
 
     def diagonal(self) -> Array:
         """Return the scatter of each column by itself."""

@@ -20,10 +20,12 @@ from numpy.typing import ArrayLike
 from poolwise.double_double import Array
 from poolwise.errors import SingularTarget
 from poolwise.fit import LinearFit, recentred, solve_named
-from poolwise.least_squares import inverse_of
+from poolwise.least_squares import inverse_of, rounding_error
 from poolwise.moments import Moments
 from poolwise.options import check_number
 from poolwise.problem import Problem
+
+POOR_VARIANCE = 1e-3  # relative error that rounding may leave in a variance worth telling
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,16 +175,23 @@ def transfer_gain_of(problem: Problem, fit: LinearFit) -> float | None:
     """Return the expected transfer gain of a fit over the target's rows.
 
     It is a statement of the model, with estimated noise put in for the true one. None where the
-    fit has no covariance, or the target alone does not determine its coefficients.
+    fit has no covariance, the target alone does not determine its coefficients, no double can
+    hold the gain, or its columns so nearly depend on each other that none of its digits would be
+    right.
     """
     alone = problem.target_fit
     if not problem.sources:
         return 0.0
     if fit.covariance is None or alone.covariance is None or alone.cautions:
         return None
+    target = problem.target
+    if rounding_error(target.scatter, target.index(problem.features)) > POOR_VARIANCE:
+        return None
     ratio = fit.noise / alone.noise if fit.noise and alone.noise else 1.0  # of their divisors
-    H = recentred(ratio * alone.covariance, alone.centre, fit.centre) - fit.covariance
-    return expected_gain(H, problem.target, fit.names, fit.centre)
+    with np.errstate(over="ignore", invalid="ignore"):
+        H = recentred(ratio * alone.covariance, alone.centre, fit.centre) - fit.covariance
+        gain = expected_gain(H, problem.target, fit.names, fit.centre)
+    return gain if np.isfinite(gain) else None
 
 
 def empirical_gain(alone: LinearFit, pooled: LinearFit, X: ArrayLike, y: ArrayLike) -> float:

@@ -165,10 +165,10 @@ def test_a_target_without_residual_is_fitted_alone():
 
 
 def test_a_pool_without_residual_keeps_the_shared_features_alone():
-    # Seen from a source a billion times as wide, the target lies on the line.
+    # Seen from a source a trillion times as wide, the target lies on the line.
     rng = np.random.default_rng(0)
     x, z, e = rng.normal(size=(3, 12))
-    old = 1e9 * rng.normal(size=30)
+    old = 1e12 * rng.normal(size=30)
     tables = Tables(
         Table(("x", "z"), np.column_stack((x, z)), 2.0 * x + 1e-3 * z + 1e-3 * e),
         {"old": Table(("x",), old[:, None], 2.0 * old)},

@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator
 from poolwise.double_double import Array
 from poolwise.errors import OptionIgnored, TransferWarning
 from poolwise.fit import Ddof, LinearFit, regress
+from poolwise.least_squares import rounding_error
 from poolwise.moments import Moments
 from poolwise.noise import Noise, estimate_noise
 from poolwise.options import check_number
 from poolwise.problem import Problem
-from poolwise.theory import Part, pooled_variance
+from poolwise.theory import POOR_VARIANCE, Part, pooled_variance
 
 
 @dataclass(eq=False, repr=False)
@@ -86,6 +87,11 @@ class DataPooling(BaseEstimator):
             where=problem.pool_name,
         )
         covariance, intercept_variance = self._variance(problem, fit, noise, filled, weights)
+        if (
+            intercept_variance is None
+            and rounding_error(pool.scatter, pool.index(fit.names)) > POOR_VARIANCE
+        ):
+            covariance = None  # it was added up in doubles, which leave no digit here
         return replace(
             fit,
             covariance=covariance,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poolwise.chunks import doubles
+from poolwise.chunks import doubles, doubles_of_objects
 from poolwise.double_double import Array
-from poolwise.errors import NotNumeric, NotTwoDimensional, listed
+from poolwise.errors import NotNumeric, NotTwoDimensional, RoundedIntegers, listed
 from poolwise.tables.columns import Column
 
 
@@ -83,7 +83,9 @@ def _numbers(values: NDArray[np.generic], where: str) -> Array:
     columns = []
     for j, column in enumerate(values.T):
         try:
-            columns.append(_doubles(column))
+            columns.append(_doubles(column, f"column 'x{j}' of {where}"))
+        except RoundedIntegers:
+            raise
         except (TypeError, ValueError) as error:
             raise NotNumeric(
                 f"x{j}",
@@ -93,7 +95,7 @@ def _numbers(values: NDArray[np.generic], where: str) -> Array:
     return np.column_stack(columns) if columns else np.empty(values.shape)
 
 
-def _doubles(column: NDArray[np.generic]) -> Array:
+def _doubles(column: NDArray[np.generic], where: str) -> Array:
     if any(isinstance(v, np.datetime64 | np.timedelta64) for v in column):  # NumPy counts days
         raise TypeError("a date or a duration")
-    return column.astype(np.float64)
+    return doubles_of_objects(column, where)

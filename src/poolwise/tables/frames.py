@@ -78,9 +78,9 @@ class FrameTable:
             if not _is_number(series):
                 raise self._refused(column.name, series, "Convert it to numbers.")
             values = _numbers(series)
-            if series.dtype.is_integer() and np.nanmax(np.abs(values), initial=0.0) >= 2.0**53:
-                where = f"column {column.name!r} of {self.where}"
-                check_integers(series.to_list(), values, where)
+            if np.nanmax(np.abs(values), initial=0.0) >= 2.0**53:
+                numbers = [v if isinstance(v, int) else None for v in series.to_list()]
+                check_integers(numbers, values, f"column {column.name!r} of {self.where}")
             return values[:, None]
         gone = _missing(series)
         if not (_is_text(series) or gone.all()):
