@@ -1,1 +1,1 @@
-"""The paper's experiments; ``python -m poolwise.experiments`` runs those that are here."""
+"""The paper's tables and figures; ``poolwise reproduce`` makes them."""

@@ -1,0 +1,18 @@
+"""The command line: one library call per verb."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+from poolwise.errors import NotInstalled
+
+
+def main() -> None:
+    """Run the command that was typed."""
+    for package in ("typer", "rich"):
+        if find_spec(package) is None:
+            sys.exit(str(NotInstalled("The command line", package, "cli", "Then try again.")))
+    from poolwise.cli.app import app
+
+    app()

@@ -1,0 +1,15 @@
+"""The verbs of the command line."""
+
+from __future__ import annotations
+
+import typer
+
+from poolwise.cli.reproduce import reproduce_papers_results
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.command("reproduce")(reproduce_papers_results)
+
+
+@app.callback()
+def poolwise() -> None:
+    """Least squares that pools years of history with a small table that has new columns."""

@@ -1,0 +1,285 @@
+"""The paper's datasets: from a folder, or downloaded once and kept.
+
+The ten UCI sets are those of one commit of a public repository, byte for byte: a file counts only
+if its SHA-256 is the one below, wherever it comes from, so every copy gives the same numbers. It
+is read into memory, checked there and parsed from there, so no file is half-read. pooch downloads
+to a temporary file, which takes the name of the dataset only when it is whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from poolwise.double_double import Array
+from poolwise.errors import (
+    BadOption,
+    DatasetNotFound,
+    MissingColumns,
+    NotFinite,
+    NotInstalled,
+    UnknownDataset,
+    UnreadableDataset,
+    WrongChecksum,
+)
+from poolwise.progress import transfer_bar
+
+BASE = (
+    "https://raw.githubusercontent.com/treforevans/uci_datasets/"
+    "f0737523712fe66a1640e4b980b927e8490b58eb/uci_datasets"
+)
+TIMEOUT = (5.0, 30.0)  # seconds to wait for a connection, and for the next bytes
+VARIABLE = "POOLWISE_DATA"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a dataset before it is read.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Its shape.
+    sha256 : str
+        Checksum of its file.
+    """
+
+    rows: int
+    columns: int
+    sha256: str
+
+
+# fmt: off
+UCI = {
+    "concrete": Known(
+        1030, 9, "542c5d9a0d301bdb47550280398dcbbe2fb8404631fc945de1ea6df9ade741c6"),
+    "energy": Known(
+        768, 9, "431b6df04243db782bbcd45e408373a654334496ebe5d9c9985ab2e826a39f51"),
+    "kin40k": Known(
+        40000, 9, "9bee7f2a9f39aa61a015f239378368601fb3978c5bb9a96433e88a55d40883ba"),
+    "parkinsons": Known(
+        5875, 21, "d20ffd9c9e5053a03fff0b770e7b0e076bf856a34538198303c897b6cc6addde"),
+    "pol": Known(
+        15000, 27, "1c16126352954571e78f52d5a9d1b947a38655885d7cadd9407a4c9615fe4e04"),
+    "protein": Known(
+        45730, 10, "f709d0107c3ee90ab019b9e5d77fc2ae182158958cb70b1903236a51334fd01b"),
+    "pumadyn32nm": Known(
+        8192, 33, "10d1698944e0f6e586f2781e4b62c17c05174d4c6cdb6fb824a3e5a1b3630ae4"),
+    "skillcraft": Known(
+        3338, 20, "41233f5ea6bf596b04aa64f5eaf9bf4489ddeec53524fe2cc46d75bc7d480c0e"),
+    "sml": Known(
+        4137, 27, "d7c7e68697fa616bac790f9b50f0c6ea7f5e946a5084792b6ccbe76f8b18baa1"),
+    "wine": Known(
+        1599, 12, "e2ca3346651ddb43fbc6a1355e70e74b7ce68f93059e04405e9cb749c219eae2"),
+}
+# fmt: on
+
+AIRFARE = "airfare"
+AIRFARE_FILE = "airfare.csv.gz"
+AIRFARE_COLUMNS = ("nsmiles", "large_ms", "fare")
+AIRFARE_SOURCE = (
+    "the Consumer Airfare Report of the US Department of Transportation, table 1 (the paper's "
+    f"years are 1996 to 2018), as gzipped CSV with a header that names {', '.join(AIRFARE_COLUMNS)}"
+)
+
+
+def load(name: str, data: str | os.PathLike[str] | None = None) -> Array:
+    """Return one of the ten UCI datasets as rows and columns; the last column is the label.
+
+    The file ``uci/<name>.csv.gz`` is looked for in the folder ``data``, then in the folder that
+    the environment variable ``POOLWISE_DATA`` names. If neither has it, it is downloaded, once,
+    into the user's cache.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``UCI``.
+    data : path, optional
+        A folder.
+    """
+    if name not in UCI:
+        raise UnknownDataset(name, sorted(UCI))
+    path, tried = _look_for(_file(name), data)
+    if path is None:
+        path = _downloaded(name, tried)
+    contents = path.read_bytes()
+    _check(name, contents, str(path), f"Delete the file, or replace it by {_address(name)}.")
+    rows = np.loadtxt(io.BytesIO(gzip.decompress(contents)), delimiter=",", ndmin=2)
+    assert rows.shape == (UCI[name].rows, UCI[name].columns), (name, rows.shape)
+    return rows
+
+
+def load_airfare(data: str | os.PathLike[str] | None = None) -> Array:
+    """Return distance, share of the largest carrier and fare of air routes: three columns.
+
+    The columns are nsmiles, large_ms and fare of ``airfare.csv.gz``, which must lie in the folder
+    ``data`` or in the one that ``POOLWISE_DATA`` names. No checksum is asked for, since reports
+    of later years do as well.
+
+    Parameters
+    ----------
+    data : path, optional
+        A folder.
+    """
+    path, tried = _look_for(AIRFARE_FILE, data)
+    if path is None:
+        raise DatasetNotFound(AIRFARE, AIRFARE_FILE, tried, AIRFARE_SOURCE)
+    try:
+        lines = gzip.decompress(path.read_bytes()).decode("utf-8-sig").splitlines()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise UnreadableDataset(AIRFARE, str(path), str(error), AIRFARE_SOURCE) from error
+    return _airfare_rows(lines, str(path))
+
+
+def available(name: str, data: str | os.PathLike[str] | None = None) -> bool:
+    """Whether a dataset can be loaded without a download.
+
+    A file in a folder counts whatever it holds: if it is the wrong one, loading it says so. A
+    file in the cache counts if it is whole, since it would be downloaded again otherwise.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``UCI``, or "airfare".
+    data : path, optional
+        A folder.
+    """
+    if name not in (*UCI, AIRFARE):
+        raise UnknownDataset(name, sorted((*UCI, AIRFARE)))
+    file = AIRFARE_FILE if name == AIRFARE else _file(name)
+    path, _ = _look_for(file, data)
+    if path is not None or name == AIRFARE:
+        return path is not None
+    try:
+        cached = cache() / file
+    except ImportError:
+        return False
+    return cached.is_file() and _sha256(cached.read_bytes()) == UCI[name].sha256
+
+
+def cache() -> Path:
+    """Return the folder that downloads are kept in, laid out like a folder of data."""
+    import pooch
+
+    return Path(pooch.os_cache("poolwise"))
+
+
+def _look_for(file: str, data: str | os.PathLike[str] | None) -> tuple[Path | None, list[str]]:
+    """Return the file in the first folder that has it, and what was tried before."""
+    tried: list[str] = []
+    for folder in _folders(data):
+        if (path := folder / file).is_file():
+            return path, tried
+        tried.append(f"no file {path}")
+    return None, tried
+
+
+def _folders(data: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Yield the folders to look in; one that is not there is a slip of the pen."""
+    for option, value in (("data", data), (VARIABLE, os.environ.get(VARIABLE) or None)):
+        if value is None:
+            continue
+        folder = Path(value).expanduser()
+        if not folder.is_dir():
+            wanted = f"a folder that is there, with files such as {_file('wine')}"
+            raise BadOption(option, os.fspath(value), wanted)
+        yield folder
+
+
+def _file(name: str) -> str:
+    return f"uci/{name}.csv.gz"
+
+
+def _address(name: str) -> str:
+    return f"{BASE}/{name}/data.csv.gz"
+
+
+def _downloaded(name: str, tried: list[str]) -> Path:
+    """Return the path of the cached file, downloaded if it is not there or not whole."""
+    try:
+        import pooch
+    except ImportError as error:
+        otherwise = f"Or put {_file(name)} into the folder that {VARIABLE}, or --data DIR, names."
+        raise NotInstalled(
+            f"Downloading the dataset {name!r}", "pooch", "data", otherwise
+        ) from error
+
+    def download(address: str, file: str, _: object) -> None:
+        with transfer_bar(f"Downloading {name}") as bar:
+            # Not compressed once more on the way: the size is known, and a broken transfer seen.
+            headers = {"Accept-Encoding": "identity"}
+            get = pooch.HTTPDownloader(progressbar=bar or False, timeout=TIMEOUT, headers=headers)
+            get(address, file, None)
+        then = (
+            "It was changed there, or on the way. Try again from another network, or put "
+            f"the right {_file(name)} into the folder that {VARIABLE}, or --data DIR, names."
+        )
+        _check(name, Path(file).read_bytes(), address, then)
+
+    target, address = cache() / _file(name), _address(name)
+    try:
+        found = pooch.retrieve(
+            address,
+            f"sha256:{UCI[name].sha256}",
+            fname=target.name,
+            path=target.parent,
+            downloader=download,
+        )
+    except OSError as error:  # those of the network are OSErrors too
+        tried = [*tried, f"{address} to {target} ({_reason(error)})"]
+        raise DatasetNotFound(name, _file(name), tried) from error
+    return Path(found)
+
+
+def _reason(error: OSError) -> str:
+    """Say why a download failed, without the shells that requests and urllib3 put around it."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answers {response.status_code} {response.reason}"
+    inner = error.args[0] if error.args and isinstance(error.args[0], Exception) else error
+    inner = getattr(inner, "reason", None) or inner
+    return str(inner.args[0] if inner.args and isinstance(inner.args[0], str) else inner)
+
+
+def _check(name: str, contents: bytes, where: str, then: str) -> None:
+    expected, found = UCI[name].sha256, _sha256(contents)
+    if found != expected:
+        raise WrongChecksum(name, where, expected, found, then)
+
+
+def _sha256(contents: bytes) -> str:
+    return hashlib.sha256(contents).hexdigest()
+
+
+def _airfare_rows(lines: list[str], file: str) -> Array:
+    names = next(csv.reader(lines[:1]), [])
+    missing = [n for n in AIRFARE_COLUMNS if n not in names]
+    if missing:
+        raise MissingColumns(missing, names, file)
+    if len(lines) < 2:
+        raise UnreadableDataset(AIRFARE, file, "it has no rows", AIRFARE_SOURCE)
+    try:
+        rows = np.loadtxt(
+            lines[1:],
+            delimiter=",",
+            comments=None,
+            quotechar='"',  # the report's own files hold names of cities, with commas
+            usecols=[names.index(n) for n in AIRFARE_COLUMNS],
+            ndmin=2,
+        )
+    except ValueError as error:
+        raise UnreadableDataset(AIRFARE, file, str(error).rstrip("."), AIRFARE_SOURCE) from error
+    wrong = np.count_nonzero(~np.isfinite(rows), axis=0)
+    if wrong.any():
+        counts = {n: int(w) for n, w in zip(AIRFARE_COLUMNS, wrong, strict=True) if w}
+        raise NotFinite(counts, len(rows), f"the file {file}")
+    return rows

@@ -1,0 +1,189 @@
+"""Verdict: how many numbers and marks of a table agree with the printed ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from poolwise.double_double import Array
+from poolwise.experiments.marks import OTHERS, Marks, Outcome, marks_of, printed_marks
+from poolwise.experiments.runs import Errors
+from poolwise.experiments.specs import TableSpec
+from poolwise.experiments.tables import run_count
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Numbers that agree with the printed ones to the last printed digit.
+
+    Parameters
+    ----------
+    agree : int
+        How many agree.
+    next_to : int
+        How many are off by one unit in the last digit.
+    total : int
+        How many there are.
+    """
+
+    agree: int = 0
+    next_to: int = 0
+    total: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.agree + other.agree, self.next_to + other.next_to, self.total + other.total
+        )
+
+    def said(self, what: str) -> str:
+        """Return the counts in words.
+
+        Parameters
+        ----------
+        what : str
+            What was counted.
+        """
+        near = f" ({self.next_to} more off by one unit)" if self.next_to else ""
+        return f"{self.agree} of {self.total} {what}{near}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a table compares with the printed one.
+
+    Parameters
+    ----------
+    means, sds, marks : Tally
+        What agrees; marks by the paper's rule.
+    against_ranks : int
+        Significant comparisons in which the means contradict the ranks.
+    shortened : bool
+        Whether there were fewer runs than in the paper.
+    """
+
+    means: Tally = Tally()
+    sds: Tally = Tally()
+    marks: Tally = Tally()
+    against_ranks: int = 0
+    shortened: bool = False
+
+    def __add__(self, other: Verdict) -> Verdict:
+        return Verdict(
+            self.means + other.means,
+            self.sds + other.sds,
+            self.marks + other.marks,
+            self.against_ranks + other.against_ranks,
+            self.shortened or other.shortened,
+        )
+
+    def __str__(self) -> str:
+        sentences = [
+            f"Agree with the printed digits: {self.means.said('means')}, "
+            f"{self.sds.said('standard deviations')}; {self.marks.said('marks')}."
+        ]
+        if self.against_ranks:
+            times = "comparison" if self.against_ranks == 1 else "comparisons"
+            sentences.append(
+                f"In {self.against_ranks} significant {times} the means contradict the ranks."
+            )
+        if self.shortened:
+            sentences.append("There were fewer runs than in the paper: do not expect agreement.")
+        return " ".join(sentences)
+
+
+def verdict(spec: TableSpec, errors: Errors) -> Verdict:
+    """Compare the errors of a table with what the paper prints.
+
+    Parameters
+    ----------
+    spec : TableSpec
+        Which table.
+    errors : mapping
+        Errors by dataset and method, as ``read_runs`` gives them.
+    """
+    return total(_line_verdict(spec, dataset, by_method) for dataset, by_method in errors.items())
+
+
+def other_marks(spec: TableSpec, errors: Errors) -> list[str]:
+    """Say which marks are not those of the paper.
+
+    Parameters
+    ----------
+    spec : TableSpec
+        Which table.
+    errors : mapping
+        Errors by dataset and method, as ``read_runs`` gives them.
+    """
+    return [
+        f"{dataset}: dp against {_dashed(other)} is {_said(a)}, printed {_said(b)}"
+        for dataset, by_method in errors.items()
+        if (ours := marks_of(by_method)) is not None
+        for other, a, b in zip(OTHERS, ours, printed_marks(spec.published[dataset]), strict=True)
+        if a != b
+    ]
+
+
+def total(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict on several tables together."""
+    return sum(verdicts, start=Verdict())
+
+
+def agreement(ours: float, printed: float) -> Tally:
+    """Compare one number with a printed one.
+
+    Parameters
+    ----------
+    ours, printed : float
+        The two numbers; ours is rounded to three digits first.
+    """
+    if shown(ours) == shown(printed):
+        return Tally(1, 0, 1)
+    if not math.isfinite(ours):
+        return Tally(0, 0, 1)
+    unit = 10.0 ** (math.floor(math.log10(abs(printed))) - 2)
+    return Tally(0, int(abs(float(shown(ours)) - printed) < 1.5 * unit), 1)
+
+
+def shown(number: float) -> str:
+    """Write a number as the paper does: three digits, without zeros at the end."""
+    return f"{number:.3g}"
+
+
+def summaries(errors: Mapping[str, Array]) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation over runs by method; the latter is NaN for one run."""
+    return {
+        m: (float(e.mean()), float(e.std(ddof=1)) if len(e) > 1 else math.nan)
+        for m, e in errors.items()
+    }
+
+
+def _line_verdict(spec: TableSpec, dataset: str, errors: Mapping[str, Array]) -> Verdict:
+    printed, ours = spec.published[dataset], summaries(errors)
+    known = [m for m in spec.methods if m in ours]
+    by_means, by_ranks = marks_of(errors, "means"), marks_of(errors, "ranks")
+    return Verdict(
+        means=sum((agreement(ours[m][0], printed.means[m]) for m in known), start=Tally()),
+        sds=sum((agreement(ours[m][1], printed.sds[m]) for m in known), start=Tally()),
+        marks=Tally() if by_means is None else _same(by_means, printed_marks(printed)),
+        against_ranks=_differing(by_means, by_ranks),
+        shortened=any(len(e) < run_count(spec, dataset) for e in errors.values()),
+    )
+
+
+def _same(ours: Marks, printed: Marks) -> Tally:
+    return Tally(sum(a == b for a, b in zip(ours, printed, strict=True)), 0, len(ours))
+
+
+def _differing(one: Marks | None, other: Marks | None) -> int:
+    if one is None or other is None:
+        return 0
+    return sum(a != b for a, b in zip(one, other, strict=True))
+
+
+def _said(outcome: Outcome) -> str:
+    return "not different" if outcome == "none" else outcome
+
+
+def _dashed(method: str) -> str:
+    return method.replace("_", "-")

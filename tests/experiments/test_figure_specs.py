@@ -1,0 +1,47 @@
+"""The specs of figures: all there, all readable, and what they name exists."""
+
+from importlib import resources
+
+import pytest
+
+from poolwise.errors import BadOption
+from poolwise.experiments.expectations import KINDS
+from poolwise.experiments.figure_specs import NAMES, Simulation, read_spec
+from poolwise.methods import METHODS
+
+
+def test_there_is_one_file_per_figure():
+    folder = resources.files("poolwise.experiments").joinpath("specs", "figures")
+    assert {f.name for f in folder.iterdir()} == {f"{name}.toml" for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_spec_names_only_what_exists(name):
+    spec = read_spec(name)
+    curves = {curve.name for curve in spec.curves}
+    assert all(curve.method in METHODS for curve in spec.curves)
+    for expectation in spec.expected:
+        assert expectation["kind"] in KINDS
+        named = {expectation.get("curve"), expectation.get("over"), *expectation.get("than", [])}
+        assert (named | set(expectation.get("curves", []))) - {None} <= curves
+
+
+def test_the_points_are_those_of_the_paper():
+    assert read_spec("gain_noise").x.values == tuple(range(5, 31))
+    assert read_spec("airfare").x.values == tuple(range(8, 31))
+    assert read_spec("correlation").x.values[::5] == (0.0, 0.45, 0.9)
+    assert read_spec("mean_shift").x.values[-2:] == (0.9, 1.0)
+
+
+def test_the_sizes_are_those_of_the_paper():
+    sizes = {name: read_spec(name).experiment for name in NAMES}
+    assert all(s.test_rows == 1000 for s in sizes.values() if isinstance(s, Simulation))
+    assert [sizes[n].test_rows for n in ("wine", "concrete", "airfare")] == [700, 180, 5000]
+    assert [read_spec(n).repetitions for n in NAMES] == [200, 200, 200, 200, 25, 25, 50]
+    assert (sizes["correlation"].source_rows, sizes["correlation"].target_rows) == (100, 8)
+    assert (sizes["mean_shift"].source_rows, sizes["mean_shift"].target_rows) == (200, 15)
+
+
+def test_an_unknown_figure_is_refused_with_those_there_are():
+    with pytest.raises(BadOption, match="one of gain_noise"):
+        read_spec("gain")

@@ -1,0 +1,122 @@
+"""Figures as files: valid, complete, and the same bytes for the same seed."""
+
+import math
+import struct
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from poolwise.errors import BadOption, NotInstalled, UnknownMethod
+from poolwise.experiments import figures
+from poolwise.experiments.drawing import apart
+from poolwise.experiments.expectations import first_crossing, judge
+from poolwise.experiments.figure_specs import read_spec
+from poolwise.experiments.points import Point, curve_of, read_points
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def points():
+    return figures.run("correlation", repetitions=20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gain_mean", "correlation"])
+def test_a_figure_is_written_three_times(name, tmp_path):
+    points = figures.run(name, repetitions=10)
+    svg, png, table = figures.write(points, name, tmp_path / "new" / "folder")
+    root = ElementTree.parse(svg).getroot()
+    assert root.tag == f"{SVG}svg"
+    words = " ".join("".join(t.itertext()) for t in root.iter(f"{SVG}text"))
+    spec = read_spec(name)
+    assert all(word in words for word in (spec.title, spec.x.label, spec.y_label, spec.where))
+    assert all(curve.label in words for curve in spec.curves)  # a label at each curve, no legend
+    header = png.read_bytes()[:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", header[16:]) == (1290, 750)
+    assert read_points(table) == points
+
+
+def test_the_same_seed_gives_the_same_bytes(points, tmp_path):
+    first = figures.write(points, "correlation", tmp_path / "a")
+    again = figures.run("correlation", repetitions=20)
+    for one, two in zip(first, figures.write(again, "correlation", tmp_path / "b"), strict=True):
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_another_seed_gives_other_points(points):
+    assert figures.run("correlation", repetitions=20, seed=9) != points
+
+
+def test_drawing_leaves_no_trace_in_matplotlib(points, tmp_path):
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    figures.write(points, "correlation", tmp_path)
+    assert dict(mpl.rcParams) == before
+
+
+def test_points_are_computed_and_kept_without_matplotlib(points, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(NotInstalled, match=r"poolwise\[report\]"):
+        figures.write(points, "correlation", tmp_path)
+    assert read_points(tmp_path / "correlation.csv") == points
+
+
+def test_any_registered_method_can_be_added(tmp_path):
+    points = figures.run("correlation", repetitions=3, methods=["mean_fill", "data_pooling"])
+    curves = [p.curve for p in points if p.x == 0.0]
+    assert curves[-1] == "mean_fill"
+    assert curves.count("data_pooling") == 1
+    svg, *_ = figures.write(points, "correlation", tmp_path)
+    assert "mean fill" in svg.read_text(encoding="utf-8")
+
+
+def test_a_gain_of_target_only_over_itself_is_nothing():
+    points = figures.run("gain_noise", repetitions=3, methods=["target_only"])
+    assert all(p.mean == 0.0 for p in curve_of(points, "target_only"))
+
+
+def test_what_is_not_there_is_refused():
+    with pytest.raises(UnknownMethod, match="mean_fill"):
+        figures.run("correlation", methods=["mean_fil"])
+    with pytest.raises(BadOption, match="published, corrected"):
+        figures.run("correlation", protocol="printed")
+    with pytest.raises(BadOption, match="at least one"):
+        figures.run("correlation", repetitions=0)
+
+
+def test_a_band_is_the_confidence_interval_of_student():
+    point = Point.of_values("f", "c", "published", 1.0, np.array([1.0, 2.0, 3.0]), 0)
+    assert (point.mean, point.error) == pytest.approx((2.0, 1 / math.sqrt(3)))
+    assert point.high - point.mean == pytest.approx(4.302653 * point.error)
+
+
+def test_one_repetition_has_no_band_and_can_be_drawn(tmp_path):
+    points = figures.run("mean_shift", repetitions=1)
+    assert all(math.isnan(p.low) for p in points)
+    assert len(figures.write(points, "mean_shift", tmp_path)) == 3
+
+
+def test_labels_keep_their_distance_and_move_little():
+    assert apart([0.1, 0.5, 0.9], 0.05) == [0.1, 0.5, 0.9]
+    moved = apart([0.5, 0.5, 0.51, 0.9], 0.06)
+    assert (np.diff(moved) > 0.06 - 1e-12).all()
+    assert np.mean(moved[:3]) == pytest.approx(np.mean([0.5, 0.5, 0.51]))
+    assert moved[3] == 0.9
+
+
+def test_a_statement_that_does_not_hold_is_told(points):
+    says = {"says": "Least squares is perfect.", "kind": "between", "curve": "target_only"}
+    (verdict,) = judge(points, [{**says, "between": [0.0, 0.1]}])
+    assert not verdict.holds
+    assert verdict.found[0].isdigit()
+
+
+def test_a_crossing_is_found_on_straight_lines():
+    x = np.array([0.0, 1.0, 2.0])
+    assert first_crossing(x, np.array([-1.0, -0.5, 0.5])) == pytest.approx(1.5)
+    assert first_crossing(x, np.array([1.0, 2.0, 3.0])) is None

@@ -1,0 +1,93 @@
+"""The library's face of the command: outcomes by name, checked first, written, judged."""
+
+import pytest
+
+from poolwise.errors import BadOption, UnknownMethod
+from poolwise.experiments import figures, reproduction, tables
+from poolwise.experiments.datasets import VARIABLE
+from poolwise.experiments.points import read_points
+from poolwise.experiments.reproduction import NAMES, NOT_JUDGED, entry_of, missing_data, reproduce
+from poolwise.experiments.runs import read_runs
+from poolwise.experiments.specs import STATISTICS, TABLES
+from tests.experiments.test_runs import made_up
+
+
+@pytest.fixture
+def made_up_data(monkeypatch):
+    tables._rows.cache_clear()
+    monkeypatch.setattr(tables.datasets, "load", made_up)
+    yield
+    tables._rows.cache_clear()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_has_a_title_and_a_place_in_the_paper(name):
+    entry = entry_of(name)
+    assert entry.name == name
+    assert entry.title
+    assert entry.where.startswith("Figure" if name in figures.NAMES else "Table")
+
+
+def test_tables_and_detailed_figures_need_data_and_simulations_need_none():
+    need = {name: len(entry_of(name).needs) for name in NAMES}
+    assert {need[name] for name in (*TABLES, STATISTICS)} == {9}
+    assert [need[name] for name in figures.NAMES] == [0, 0, 0, 0, 1, 1, 1]
+
+
+def test_what_is_missing_is_told_by_name(tmp_path, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert missing_data("airfare", tmp_path) == ["airfare"]
+    assert missing_data("gain_mean", tmp_path) == []
+    (tmp_path / "airfare.csv.gz").write_bytes(b"")
+    assert missing_data("airfare", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "error"),
+    [
+        (["correlation", "small6"], {}, BadOption),
+        (["correlation"], {"protocol": "printed"}, BadOption),
+        (["correlation"], {"methods": ["ols", "ofset"]}, UnknownMethod),
+        (["correlation", "wine"], {"data": "no/such/folder"}, BadOption),
+    ],
+)
+def test_everything_is_checked_before_anything_is_computed(tmp_path, names, options, error):
+    out = tmp_path / "out"
+    with pytest.raises(error):
+        next(reproduce(names, out=out, runs=2, **options))
+    assert not out.exists()
+
+
+def test_outcomes_come_one_by_one_with_their_files(made_up_data, tmp_path):
+    outcomes = reproduce(["small3", "correlation"], methods=["dp"], out=tmp_path, runs=2)
+    table = next(outcomes)
+    assert not (tmp_path / "published" / "correlation").exists()
+    assert table.name == "small3"
+    assert [file.suffix for file in table.files] == [".csv", ".html", ".md", ".tex"]
+    assert table.verdict.means.total == 9
+    assert table.verdict.shortened
+    assert table.says == (str(table.verdict),)
+    assert {len(by["dp"]) for by in read_runs(table.files[0].parent).values()} == {2}
+    (figure,) = outcomes
+    assert figure.verdict is None
+    assert figure.says == (NOT_JUDGED,)
+    assert all(file.is_file() for file in (*table.files, *figure.files))
+
+
+def test_figures_know_the_names_of_the_paper(tmp_path):
+    (outcome,) = reproduce(["gain_mean"], methods=["dsft"], out=tmp_path, runs=2)
+    assert "feature_transfer" in {point.curve for point in read_points(outcome.files[-1])}
+
+
+def test_more_repetitions_than_the_paper_has_are_not_made(tmp_path):
+    (outcome,) = reproduce(["correlation"], out=tmp_path, runs=10_000)
+    assert all(sentence.startswith("Holds: ") for sentence in outcome.says)
+    assert all(" Found: " in sentence for sentence in outcome.says)
+
+
+def test_a_figure_of_the_corrected_protocol_is_not_judged(tmp_path, monkeypatch):
+    points = figures.run("correlation", repetitions=2)
+    monkeypatch.setattr(reproduction.figures, "run", lambda *_, **__: points)
+    (outcome,) = reproduce(["correlation"], protocol="corrected", out=tmp_path)
+    assert outcome.says == (NOT_JUDGED,)
+    assert outcome.files[0].parent == tmp_path / "corrected" / "correlation"

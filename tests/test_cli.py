@@ -1,0 +1,252 @@
+"""The command line, as a user meets it: results, messages without tracebacks, interrupts."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from poolwise import cli
+from poolwise.cli.app import app
+from poolwise.experiments import tables
+from poolwise.experiments.datasets import available
+from poolwise.experiments.reproduction import NAMES
+from poolwise.experiments.specs import read_table_spec
+from tests.experiments.test_runs import made_up
+
+ROOT = Path(__file__).parents[1]
+SMALL3 = read_table_spec("small3")
+QUICK = ["small3", "--runs", "1", "--methods", "ols,dp"]
+
+needs_data = pytest.mark.skipif(
+    not all(map(available, SMALL3.datasets)),
+    reason="the datasets are not here: POOLWISE_DATA should name their folder",
+)
+
+
+@pytest.fixture
+def made_up_data(monkeypatch):
+    tables._rows.cache_clear()
+    monkeypatch.setattr(tables.datasets, "load", made_up)
+    yield
+    tables._rows.cache_clear()
+
+
+def reproduce(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+def words_of(text):
+    """Return the text of a message, without the frame and line breaks of a terminal."""
+    return " ".join(text.replace("│", " ").split())
+
+
+def methods_in(runs):
+    with runs.open(newline="") as file:
+        return list(dict.fromkeys(row["method"] for row in csv.DictReader(file)))
+
+
+def test_the_list_names_every_table_and_figure_and_the_data_it_needs():
+    told = reproduce("list")
+    assert told.exit_code == 0, told.output
+    first_words = [line.partition(" ")[0] for line in told.stdout.splitlines()]
+    assert [word for word in first_words if word in NAMES] == list(NAMES)
+    assert "Figure 2a" in told.stdout
+    assert told.stdout.count("none needed") == 4  # the simulations
+
+
+def test_help_names_the_verb_and_its_options():
+    assert "reproduce" in CliRunner().invoke(app, []).output
+    told = CliRunner().invoke(app, ["reproduce", "--help"], env={"COLUMNS": "200"})
+    options = ("--protocol", "--methods", "--jobs", "--out", "--runs", "--data")
+    assert [option for option in options if option not in told.output] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["smal5"], 1, "BadOption: name='smal5' is not possible. It must be one of small5, small3"),
+        (["gain_mean", "smal5"], 1, "name='smal5'"),
+        (["small5", "--methods", "ofset"], 1, "No method named 'ofset'."),
+        (["gain_mean", "small5", "--methods", "ols,ofset"], 1, "Did you mean 'offset'?"),
+        (["small5", "--protocol", "printed"], 2, "'printed' is not one of"),
+        (["small5", "--data", "no/such/folder"], 1, "data='no/such/folder' is not possible."),
+        (["gain_mean", "wine", "--data", "no/such/folder"], 1, "a folder that is there"),
+        (["small5", "--jobs", "0"], 2, "'--jobs'"),
+        (["small5", "--runs", "0"], 2, "'--runs'"),
+        ([], 2, "NAME"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_is_written(tmp_path, arguments, code, says):
+    out = tmp_path / "out"
+    told = reproduce(*arguments, "--out", out)
+    assert told.exit_code == code
+    assert says in words_of(told.stderr)
+    assert "Traceback" not in told.output
+    assert not out.exists()
+
+
+def test_a_folder_that_is_a_file_is_told(tmp_path):
+    (tmp_path / "out").write_text("a file")
+    told = reproduce("correlation", "--runs", "2", "--out", tmp_path / "out")
+    assert told.exit_code == 1
+    assert str(tmp_path / "out") in told.stderr
+    assert "Traceback" not in told.output
+
+
+def test_a_figure_is_written_and_with_few_repetitions_not_judged(tmp_path):
+    told = reproduce("correlation", "--runs", "3", "--methods", "mean_fill", "--out", tmp_path)
+    assert told.exit_code == 0, told.output
+    folder = tmp_path / "published" / "correlation"
+    assert {file.suffix for file in folder.iterdir()} == {".svg", ".png", ".csv"}
+    assert "Not judged" in told.stdout
+    assert "mean_fill" in (folder / "correlation.csv").read_text()
+    assert all(str(file) in told.stdout for file in folder.iterdir())
+
+
+def test_a_table_is_written_in_four_formats_and_judged(made_up_data, tmp_path):
+    told = reproduce(*QUICK, "--protocol", "corrected", "--out", tmp_path)
+    assert told.exit_code == 0, told.output
+    folder = tmp_path / "corrected" / "small3"
+    written = {file.name for file in folder.iterdir() if file.is_file()}
+    assert written == {"runs.csv", "small3.md", "small3.tex", "small3.html"}
+    assert "of 18 means" in told.stdout
+    assert "fewer runs than in the paper" in told.stdout
+    assert len((folder / "runs.csv").read_text().splitlines()) == 1 + 2 * len(SMALL3.datasets)
+
+
+def test_two_tables_are_judged_together(made_up_data, tmp_path):
+    told = reproduce(*QUICK, "small5", "--out", tmp_path)
+    *_, last = told.stdout.splitlines()
+    assert last.startswith("2 tables together, published protocol. Agree with the printed digits:")
+    assert "of 36 means" in last
+
+
+@pytest.mark.parametrize(
+    "methods",
+    [["--methods", "ols,dp,offset"], ["--methods", "ols", "--methods", "data_pooling, offset"]],
+    ids=["with commas", "repeated"],
+)
+def test_methods_are_given_with_commas_or_one_by_one(made_up_data, tmp_path, methods):
+    told = reproduce("small3", "--runs", "1", *methods, "--out", tmp_path)
+    assert told.exit_code == 0, told.output
+    assert methods_in(tmp_path / "published/small3/runs.csv") == ["ols", "dp", "offset"]
+
+
+def test_a_method_may_be_called_what_rendered_tables_call_it(tmp_path):
+    told = reproduce("correlation", "--runs", "2", "--methods", "dsft-nl", "--out", tmp_path)
+    assert told.exit_code == 0, told.output
+    assert "kernel_transfer" in (tmp_path / "published/correlation/correlation.csv").read_text()
+
+
+@needs_data
+@pytest.mark.slow
+def test_a_table_of_the_real_data_has_the_same_bytes_for_any_number_of_processes(tmp_path):
+    for jobs in ("1", "2"):
+        told = reproduce(*QUICK, "--jobs", jobs, "--out", tmp_path / jobs)
+        assert told.exit_code == 0, told.output
+    one, two = (tmp_path / jobs / "published" / "small3" for jobs in ("1", "2"))
+    for file in ("runs.csv", "small3.md", "small3.tex", "small3.html"):
+        assert (one / file).read_bytes() == (two / file).read_bytes(), file
+
+
+# The command in a process, on made-up data, with writes that can be caught in the middle.
+SLOWLY = """
+import sys, time
+sys.path.insert(0, {root!r})
+from poolwise.cli import main
+from poolwise.experiments import parts, tables, whole_files
+from tests.experiments.test_runs import made_up
+
+def slow(path, text):
+    half = path.with_name(path.name + ".1.partial")
+    half.write_text(text[: len(text) // 2])
+    print("writing", flush=True)
+    time.sleep(0.5)
+    half.unlink()
+    whole_files.replace_file(path, text)
+
+tables.datasets.load = made_up
+parts.replace_file = slow
+sys.argv = ["poolwise", "reproduce", *{arguments!r}]
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("signal_name", "code"), [("SIGKILL", -9), ("SIGINT", 130)])
+def test_after_an_interrupt_the_same_command_goes_on(made_up_data, tmp_path, signal_name, code):
+    if not hasattr(signal, signal_name):
+        pytest.skip(f"there is no {signal_name} here")
+    out, whole = tmp_path / "interrupted", tmp_path / "whole"
+    program = SLOWLY.format(root=str(ROOT), arguments=[*QUICK, "--out", str(out)])
+    with subprocess.Popen([sys.executable, "-c", program], stdout=-1, stderr=-1, text=True) as run:
+        for _ in range(4):
+            run.stdout.readline()
+        run.send_signal(getattr(signal, signal_name))
+        _, errors = run.communicate(timeout=20)
+    assert run.returncode == code, errors
+    if signal_name == "SIGINT":
+        assert errors == (
+            f"Interrupted. What was finished is kept in {out}; the same command goes on from "
+            "there.\n"
+        )
+    folder = out / "published" / "small3"
+    kept = {file: file.stat().st_mtime_ns for file in folder.glob("parts/*.csv")}
+    assert len(kept) == 3
+    assert not (folder / "runs.csv").exists()
+
+    for folder_of_run in (out, whole):
+        told = reproduce(*QUICK, "--out", folder_of_run)
+        assert told.exit_code == 0, told.output
+    for file in ("runs.csv", "small3.md", "small3.tex", "small3.html"):
+        assert (folder / file).read_bytes() == (whole / "published/small3" / file).read_bytes()
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+    assert not list(out.rglob("*.partial"))
+
+
+@needs_data
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups here")
+def test_an_interrupt_ends_all_processes_with_one_sentence(tmp_path):
+    command = [sys.executable, "-m", "poolwise", "reproduce", "small3", "--jobs", "2"]
+    with subprocess.Popen(
+        [*command, "--out", str(tmp_path)],
+        stdout=-1,
+        stderr=-1,
+        text=True,
+        start_new_session=True,  # Ctrl-C reaches all processes of a terminal's group
+    ) as run:
+        end = time.monotonic() + 60
+        while not list(tmp_path.rglob("*.csv")) and time.monotonic() < end:
+            time.sleep(0.02)
+        os.killpg(run.pid, signal.SIGINT)
+        _, errors = run.communicate(timeout=20)
+    assert run.returncode == 130, errors
+    assert errors.startswith("Interrupted.")
+    assert errors.count("\n") == 1
+
+
+def test_the_module_runs_as_a_command():
+    command = [sys.executable, "-m", "poolwise", "reproduce", "nothing"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 1
+    assert told.stderr.startswith("BadOption: name='nothing'")
+    assert told.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_without_its_packages_the_command_says_what_to_install(monkeypatch, package):
+    find = cli.find_spec
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == package else find(name))
+    with pytest.raises(SystemExit) as told:
+        cli.main()
+    assert str(told.value) == (
+        f"The command line needs the package {package}, which is not installed. "
+        'Run pip install "poolwise[cli]". Then try again.'
+    )
