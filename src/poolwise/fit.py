@@ -328,6 +328,8 @@ def solve_named(
     at, to = moments.index(features), moments.index(responses)
     if not intercept:
         return solve(moments.about_zero(), at, to, ridge)
+    if moments.scatter.is_plain:
+        return solve(moments.scatter, at, to, ridge)
     size = moments.scatter.diagonal() + moments.weight * moments.mean**2
     return solve(moments.scatter, at, to, ridge, size)
 

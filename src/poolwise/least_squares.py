@@ -105,7 +105,7 @@ def solve(
     varies = np.flatnonzero(there[:p])
     part = varies[:, None], varies
     far = np.ones(len(order))
-    if about_zero is not None:
+    if about_zero is not None and not scatter.is_plain:
         far = np.clip(about_zero[order] / np.where(there, size, np.inf), 1.0, FARTHEST)
     root = inverse_root(
         left[part] if len(varies) < p else left,

@@ -87,11 +87,6 @@ class DataPooling(BaseEstimator):
             where=problem.pool_name,
         )
         covariance, intercept_variance = self._variance(problem, fit, noise, filled, weights)
-        if (
-            intercept_variance is None
-            and rounding_error(pool.scatter, pool.index(fit.names)) > POOR_VARIANCE
-        ):
-            covariance = None  # it was added up in doubles, which leave no digit here
         return replace(
             fit,
             covariance=covariance,
@@ -120,6 +115,9 @@ class DataPooling(BaseEstimator):
             return ratio * fit.covariance, None if at_zero is None else ratio * at_zero
         parts = [Part(problem.target, noise.target, 1.0)]
         parts += [Part(s, known[n], weights[n]) for n, s in filled.items()]
+        pool = sum((weights[n] * s for n, s in filled.items()), start=problem.target)
+        if rounding_error(pool.scatter, pool.index(fit.names)) > POOR_VARIANCE:
+            return None, None  # it is added up in doubles, which leave no digit here
         variance = pooled_variance(parts, fit.names, fit.centre, intercept=problem.intercept)
         return variance, None
 
