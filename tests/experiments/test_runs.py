@@ -65,7 +65,7 @@ def test_a_second_start_computes_nothing(made_up_data, tmp_path, monkeypatch):
 )
 def test_parts_made_by_other_means_are_made_again(made_up_data, tmp_path, change):
     run(parts(methods=["dp"]), tmp_path)
-    kept = (tmp_path / "parts" / "energy-dp.csv").read_text()
+    kept = (tmp_path / "parts" / "energy-dp-4.csv").read_text()
     if "code" in change:
         other = [part.__class__(**{**vars(part), "code": "x"}) for part in parts(methods=["dp"])]
     elif "protocol" in change:
@@ -73,19 +73,42 @@ def test_parts_made_by_other_means_are_made_again(made_up_data, tmp_path, change
     else:
         other = parts(**{"methods": ["dp"], **change})
     run(other, tmp_path)
-    is_kept = (tmp_path / "parts" / "energy-dp.csv").read_text() == kept
-    assert is_kept == ("methods" in change)
+    is_kept = (tmp_path / "parts" / "energy-dp-4.csv").read_text() == kept
+    assert is_kept == ("methods" in change or "runs" in change)
     assert set(read_runs(tmp_path)["energy"]) == {part.method for part in other}
 
 
-@pytest.mark.parametrize("damage", ["", "# small5", "half"])
+DAMAGES = {
+    "empty": lambda whole: b"",
+    "another head": lambda whole: b"# small5",
+    "half": lambda whole: whole[:120],
+    "no text": lambda whole: b"\xff\xfe" + whole,
+    "no number": lambda whole: whole.replace(b"\n0,", b"\nzero,"),
+    "a run twice": lambda whole: whole.replace(b"\n0,", b"\n1,"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_part_is_made_again(made_up_data, tmp_path, damage):
     run(parts(), tmp_path)
     whole = (tmp_path / "runs.csv").read_bytes()
-    part = tmp_path / "parts" / "energy-dp.csv"
-    part.write_text(part.read_text()[:120] if damage == "half" else damage)
+    part = tmp_path / "parts" / "energy-dp-4.csv"
+    part.write_bytes(damage(part.read_bytes()))
     run(parts(), tmp_path)
     assert (tmp_path / "runs.csv").read_bytes() == whole
+
+
+def test_a_quick_look_leaves_the_long_run_alone(made_up_data, tmp_path):
+    run(parts(runs=None, methods=["dp"]), tmp_path)
+    long = (tmp_path / "parts" / "energy-dp.csv").read_bytes()
+    run(parts(runs=2, methods=["dp"]), tmp_path)
+    assert (tmp_path / "parts" / "energy-dp.csv").read_bytes() == long
+
+
+@pytest.mark.parametrize("methods", [[], [""]])
+def test_no_method_is_no_table(methods):
+    with pytest.raises(BadOption, match="at least one name"):
+        parts(methods=methods)
 
 
 SLOW = """

@@ -23,7 +23,7 @@ def told_plainly(interrupted: str) -> Iterator[None]:
     errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     try:
         yield
-    except (TransferError, FileExistsError, NotADirectoryError, PermissionError) as error:
+    except (TransferError, OSError) as error:
         errors.print(f"{type(error).__name__}: {error}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolwise.errors import NotInstalled
 from poolwise.experiments.figure_specs import DataSplit, FigureSpec
 from poolwise.experiments.points import Point, curve_of
+from poolwise.experiments.whole_files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,8 +94,11 @@ def draw(points: Sequence[Point], spec: FigureSpec, out: Path) -> list[Path]:
     paths = [out / f"{spec.name}.svg", out / f"{spec.name}.png"]
     with style.context(["default", SETTINGS]):  # whatever the user has set
         figure = drawn(points, spec)
-        figure.savefig(paths[0], metadata={"Date": None, "Creator": "poolwise"})
-        figure.savefig(paths[1], dpi=DPI, metadata={"Software": "poolwise"})
+        svg, png = io.BytesIO(), io.BytesIO()
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": "poolwise"})
+        figure.savefig(png, format="png", dpi=DPI, metadata={"Software": "poolwise"})
+    for path, drawing in zip(paths, (svg, png), strict=True):
+        replace_file(path, drawing.getvalue())
     return paths
 
 

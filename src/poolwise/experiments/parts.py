@@ -71,7 +71,9 @@ class Part:
         folder : path
             That of all parts.
         """
-        return folder / f"{self.dataset}-{self.method}.csv"
+        whole = self.runs == run_count(self.spec, self.dataset)
+        runs = "" if whole else f"-{self.runs}"  # a quick look does not replace a long run
+        return folder / f"{self.dataset}-{self.method}{runs}.csv"
 
     def read(self, folder: Path) -> list[Score] | None:
         """Return the scores in its file, or None if it is not there or made by other means.
@@ -82,13 +84,13 @@ class Part:
             That of all parts.
         """
         try:
-            lines = self.file(folder).read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
+            head, *lines = self.file(folder).read_text(encoding="utf-8").splitlines()
+            pairs = [(int(run), float(rmse)) for run, rmse in (line.split(",") for line in lines)]
+        except (FileNotFoundError, ValueError):  # or damaged: no text, no head, no numbers
             return None
-        if lines[:1] != [self.head] or len(lines) != self.runs + 1:
+        if head != self.head or [run for run, _ in pairs] != list(range(self.runs)):
             return None
-        pairs = (line.split(",") for line in lines[1:])
-        return [Score(int(run), self.method, float(rmse)) for run, rmse in pairs]
+        return [Score(run, self.method, rmse) for run, rmse in pairs]
 
     def write(self, folder: Path, data: str | os.PathLike[str] | None = None) -> None:
         """Compute it and write its file.

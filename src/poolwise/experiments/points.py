@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -11,6 +12,7 @@ from pathlib import Path
 from scipy.stats import t as student
 
 from poolwise.double_double import Array
+from poolwise.experiments.whole_files import replace_file
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,12 @@ def curve_of(points: Iterable[Point], curve: str) -> list[Point]:
 
 def write_points(points: Sequence[Point], path: Path) -> None:
     """Write points as CSV, one per line; floats so that they are read back to the last bit."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [f.name for f in fields(Point)], lineterminator="\n")
-        writer.writeheader()
-        for point in points:
-            writer.writerow({k: "" if v is None else v for k, v in asdict(point).items()})
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, [f.name for f in fields(Point)], lineterminator="\n")
+    writer.writeheader()
+    for point in points:
+        writer.writerow({k: "" if v is None else v for k, v in asdict(point).items()})
+    replace_file(path, text.getvalue())
 
 
 def read_points(path: Path) -> list[Point]:

@@ -88,6 +88,8 @@ def labels(spec: TableSpec, methods: Sequence[str] | None = None) -> tuple[str, 
         Names of the paper or of ``poolwise.METHODS``; those of the paper unless given.
     """
     ours = {name: label for label, name in spec.methods.items()}
+    if methods is not None and not any(methods):
+        raise BadOption("methods", list(methods), "at least one name, or left out")
     wanted = list(spec.methods) if methods is None else [ours.get(m, m) for m in methods]
     for name in wanted:
         if name not in spec.methods:

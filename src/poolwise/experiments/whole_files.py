@@ -8,19 +8,19 @@ from pathlib import Path
 PARTIAL = ".partial"
 
 
-def replace_file(path: Path, text: str) -> None:
+def replace_file(path: Path, content: str | bytes) -> None:
     """Write a file under a temporary name, which it changes for its own when it is whole.
 
     Parameters
     ----------
     path : path
         Which file; an old one is there until the new one is whole.
-    text : str
+    content : str or bytes
         What it holds.
     """
     partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    with partial.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
