@@ -595,3 +595,15 @@ class TestErrorOfDoubles:
         X = near_copies(1, size)
         moments = read(X[:, :2], X[:, 2], "fast")
         assert rounding_error(moments.scatter) >= 0.99 * solution_of(moments).error
+
+
+class TestRelationsOfUnequalColumns:
+    """A column that takes part in a relation with a millionth of the others' size is named too."""
+
+    @pytest.mark.parametrize("precision", ["accurate", "exact"])
+    def test_all_columns_of_a_relation_are_named(self, precision):
+        rng = np.random.default_rng(0)
+        a, b = rng.integers(-9, 10, (2, 40)).astype(float)
+        X = np.column_stack((1e6 * a, b - 1e6 * a, b))
+        solution = solution_of(read(X, rng.normal(size=40), precision))
+        assert (solution.rank, solution.dependent) == (2, (0, 1, 2))

@@ -22,7 +22,7 @@ CLOSE = 1e-13
 WORST = 1e10  # condition up to which that is promised
 # Accurate sums have some 29 digits, and coefficients lose the square of the condition of them.
 OF_ACCURATE_SUMS = 1e-29
-FAMILIES = ["near copies", "year", "powers", "random", "apart"]
+FAMILIES = ["near copies", "their difference", "year", "powers", "random", "apart"]
 Columns = tuple[int, ...]
 
 
@@ -64,6 +64,14 @@ def near_copies(seed: int, size: int, has: Columns) -> Case:
     return cut(X, X @ [2, -1, 3] + rng.integers(-9, 10, 60), has, 20)
 
 
+def their_difference(seed: int, size: int, times: int) -> Case:
+    """Two columns whose small difference explains nearly all: large terms, little noise."""
+    rng = np.random.default_rng(seed)
+    a, e, z = size * rng.integers(1, 10, 60), rng.integers(-3, 4, 60), rng.integers(-9, 10, 60)
+    y = times * e + 3 * z + rng.integers(-10, 11, 60)
+    return cut(np.column_stack((a, a + e, z)), y, (0, 2), 20)
+
+
 def year(seed: int, base: int, has: Columns) -> Case:
     """A column whose mean is far above its spread."""
     rng = np.random.default_rng(seed)
@@ -95,6 +103,7 @@ def apart(seed: int, distance: int, has: Columns) -> Case:
 
 MAKERS = {
     "near copies": near_copies,
+    "their difference": their_difference,
     "year": year,
     "powers": powers,
     "random": random,
@@ -106,6 +115,7 @@ PARAMETERS = {
         *((seed, 10**9, has) for seed in (20, 21, 22) for has in ((0, 2), (0, 1))),
         *((seed, 14 * 10**8, (0, 2)) for seed in (23, 25)),
     ],
+    "their difference": [(k, 10**k, 1000) for k in (2, 5, 8, 9)] + [(6, 10**9, 100)],
     "year": [(k, base, (k % 2,)) for k, base in enumerate([10, 2000, 10**5, 10**7, 10**9, 10**10])]
     + [(k, base, (1 - k % 2,)) for k, base in enumerate([2000, 10**6, 10**8, 10**10])],
     "powers": [(k, degree, k % degree) for k, degree in enumerate([2, 3, 5, 7, 9, 10, 12])],
@@ -180,6 +190,8 @@ def test_auto_and_exact_have_thirteen_digits_up_to_a_condition_of_1e10(family, i
 @both_models
 @every_case
 def test_accurate_has_all_digits_that_the_square_of_the_condition_leaves(family, index, intercept):
+    if family == "their difference":
+        pytest.skip("noise that is a small part of huge terms has fewer digits in two doubles")
     expected = answer(family, index, intercept)
     room = max(CLOSE, OF_ACCURATE_SUMS * expected.condition**2)
     if expected.condition <= 1e8:

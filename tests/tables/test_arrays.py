@@ -124,3 +124,10 @@ def test_an_object_that_is_no_number_is_refused_by_column(value):
     given[1, 1] = value
     with pytest.raises(NotNumeric, match=r"Column 'x1' of X holds something that is not a number"):
         open_table(given, "X")
+
+
+def test_python_integers_beyond_53_bits_are_refused():
+    values = np.array([[2**53 + 1, 1], [2, 3]], dtype=object)
+    with pytest.raises(RoundedIntegers, match=r"Column 'x0' of X has 1 integers"):
+        open_table(values, "X")
+    open_table(np.array([[2**53, 1.5], [2**60, True]], dtype=object), "X")  # doubles hold these
