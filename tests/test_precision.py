@@ -261,3 +261,18 @@ class TestWarnings:
         told = float(str(caught[0].message).split("a share of ")[1].split(". ")[0])
         assert 1e-8 < told < 1.0
         assert largest_error(model.coef_, rows) < told
+
+
+def test_two_doubles_that_are_not_enough_say_so():
+    x = np.linspace(0.0, 1.0, 60)
+    X = x[:, None] ** np.arange(1, 17)  # a condition of 4e11; the true error is 1e-6
+    with pytest.warns(DigitsLost, match="precision='exact'"):
+        PooledRegressor("target_only", precision="accurate").fit(X, np.cos(9.0 * x))
+
+
+def test_a_gain_without_a_right_digit_is_not_told():
+    rng = np.random.default_rng(0)
+    a, e, z = rng.integers(1, 10, 60) * 10.0**8, rng.integers(-3, 4, 60), rng.integers(-9, 10, 60)
+    X, y = np.column_stack((a, a + e, z)), e + 3.0 * z + rng.integers(-10, 11, 60)
+    model = PooledRegressor().fit(X[:20], y[:20], sources=(X[20:, :1], y[20:]))
+    assert model.transfer_gain_ is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -87,13 +87,13 @@ class Moments:
     low: Array
     high: Array
     weight_tail: float = 0.0
-    units: NDArray[np.intp] = None  # type: ignore[assignment]  # zeros, in __post_init__
+    units: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     sums: ExactSums | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.names)) < len(self.names):
             raise DuplicateColumns(self.names)
-        if self.units is None:
+        if len(self.units) != len(self.names):  # not given: ones
             object.__setattr__(self, "units", np.zeros(len(self.names), dtype=np.intp))
         for array in (self.mean, self.mean_tail, self.low, self.high, self.units):
             array.setflags(write=False)

@@ -24,16 +24,18 @@ def sample(request):
 
 
 @pytest.fixture
-def test_rows(sample):
+def rows_to_test(sample):
     return np.random.default_rng(5).normal(size=(9, sample.target.shape[1]))
 
 
-def test_target_only_is_least_squares(sample, test_rows):
+def test_target_only_is_least_squares(sample, rows_to_test):
     coef = np.linalg.lstsq(one(sample.target), sample.target_y, rcond=None)[0]
-    assert_allclose(PUBLISHED["target_only"](sample).predict(test_rows), one(test_rows) @ coef)
+    assert_allclose(
+        PUBLISHED["target_only"](sample).predict(rows_to_test), one(rows_to_test) @ coef
+    )
 
 
-def test_data_pooling_is_its_definition_with_a_weight_matrix(sample, test_rows):
+def test_data_pooling_is_its_definition_with_a_weight_matrix(sample, rows_to_test):
     mean = sample.target.mean(axis=0)
     mean[:3] = 0.0
     target, source = one(sample.target - mean), one(sample.source)
@@ -44,12 +46,12 @@ def test_data_pooling_is_its_definition_with_a_weight_matrix(sample, test_rows):
     X, W = np.vstack((target, filled)), np.diag(precision)
     y = np.concatenate((sample.target_y, sample.source_y))
     coef = np.linalg.solve(X.T @ W @ X, X.T @ W @ y)
-    expected = one(test_rows - mean) @ coef
-    assert_allclose(PUBLISHED["data_pooling"](sample).predict(test_rows), expected)
+    expected = one(rows_to_test - mean) @ coef
+    assert_allclose(PUBLISHED["data_pooling"](sample).predict(rows_to_test), expected)
 
 
 @pytest.mark.parametrize("method", ["feature_transfer", "kernel_transfer"])
-def test_transfer_is_its_definition_with_an_averaging_matrix(sample, test_rows, method):
+def test_transfer_is_its_definition_with_an_averaging_matrix(sample, rows_to_test, method):
     target, source = one(sample.target[:, :3]), one(sample.source)
     if method == "kernel_transfer":
         target, source = radial(target, target), radial(source, target)
@@ -63,25 +65,25 @@ def test_transfer_is_its_definition_with_an_averaging_matrix(sample, test_rows, 
         filled = np.column_stack((filled, filled[:, 2] * filled[:, 4]))
     X = one(np.vstack((sample.target, filled)))
     y = np.concatenate((sample.target_y, sample.source_y))
-    expected = one(test_rows) @ np.linalg.lstsq(X, y, rcond=None)[0]
-    assert_allclose(PUBLISHED[method](sample).predict(test_rows), expected, rtol=1e-7)
+    expected = one(rows_to_test) @ np.linalg.lstsq(X, y, rcond=None)[0]
+    assert_allclose(PUBLISHED[method](sample).predict(rows_to_test), expected, rtol=1e-7)
 
 
 @pytest.mark.parametrize("method", ["target_only", "feature_transfer", "kernel_transfer"])
-def test_where_columns_are_tame_our_methods_agree_with_the_published(sample, test_rows, method):
-    ours = corrected.solve(sample, method).predict(test_rows)
-    assert_allclose(ours, PUBLISHED[method](sample).predict(test_rows), rtol=1e-7)
+def test_where_columns_are_tame_our_methods_agree_with_the_published(sample, rows_to_test, method):
+    ours = corrected.solve(sample, method).predict(rows_to_test)
+    assert_allclose(ours, PUBLISHED[method](sample).predict(rows_to_test), rtol=1e-7)
 
 
 @pytest.mark.parametrize("ddof", ["unbiased", "mle"])
-def test_data_pooling_differs_in_the_divisor_of_the_variances(sample, test_rows, ddof):
+def test_data_pooling_differs_in_the_divisor_of_the_variances(sample, rows_to_test, ddof):
     model = PooledRegressor(DataPooling(ddof=ddof))
     model.fit(sample.target, sample.target_y, sources=(sample.source, sample.source_y))
     fits = {
         "unbiased": corrected.solve(sample, "data_pooling"),
         "mle": PUBLISHED["data_pooling"](sample),
     }
-    assert_allclose(fits[ddof].predict(test_rows), model.predict(test_rows), rtol=1e-7)
+    assert_allclose(fits[ddof].predict(rows_to_test), model.predict(rows_to_test), rtol=1e-7)
 
 
 def one(X):

@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 from poolwise import METHODS, Moments, PooledRegressor
 from poolwise.chunks import CHUNK
+from poolwise.errors import ConstantFeatures
 from tests.laws.problems import KINDS, tables_of
 
 lawful = settings(deadline=None, max_examples=30)
@@ -330,3 +331,14 @@ def assert_same_model(a, b):
     assert (a.standard_errors_ is None) == (b.standard_errors_ is None)
     if b.standard_errors_ is not None and b.method not in ROUNDED_ERRORS:
         assert_array_equal(a.standard_errors_, b.standard_errors_)
+
+
+def test_constant_columns_beside_exact_ones_cost_no_digit():
+    rng = np.random.default_rng(0)
+    a = rng.integers(1, 10, 60) * 10.0**11
+    rows = np.column_stack((a, a + rng.integers(-3, 4, 60), rng.integers(-9, 10, 60)))
+    moments = Moments.of_rows(["a", "b", "y"], rows, precision="exact")
+    alone = PooledRegressor("target_only").fit_moments(moments)
+    with pytest.warns(ConstantFeatures, match="'c'"):
+        beside = PooledRegressor("target_only").fit_moments(moments.fill({"c": 1.0}))
+    assert beside.coef_[:2].tobytes() == alone.coef_.tobytes()
