@@ -11,11 +11,14 @@ Array = NDArray[np.float64]
 MEAN_WEIGHT, RIDGE = 1e5, 1.0
 
 
-def textbook_errors(X_old: Array, y_old: Array, X: Array, y: Array, test: Array) -> list[float]:
+def textbook_errors(
+    X_old: Array, y_old: Array, X: Array, y: Array, test: Array, *, product: bool = False
+) -> list[float]:
     """Return the test errors of OLS, DSFT, DSFT-nl and DP, the response last in ``test``.
 
     As a reader of the paper writes it: least squares and normal equations of raw rows, a weight for
-    each row, and a kernel of source rows by target rows.
+    each row, and a kernel of source rows by target rows. With a product the last feature is that of
+    the last shared and the last new one.
     """
     d = X_old.shape[1]
     shared, new = _with_one(X[:, :d]), X[:, d:]
@@ -23,13 +26,15 @@ def textbook_errors(X_old: Array, y_old: Array, X: Array, y: Array, test: Array)
     both = np.concatenate((y, y_old))
 
     alone = np.linalg.lstsq(_with_one(X), y)[0]
-    pooled = [
-        _solve(np.vstack((_with_one(X), _with_one(np.column_stack((X_old, filled))))), both)
-        for filled in (
-            _imputed(shared, history, new),
-            _imputed(_kernel(shared, shared), _kernel(history, shared), new),
-        )
-    ]
+    parts = new[:, : new.shape[1] - product]
+    pooled = []
+    for filled in (
+        _imputed(shared, history, parts),
+        _imputed(_kernel(shared, shared), _kernel(history, shared), parts),
+    ):
+        made = [X_old[:, -1] * filled[:, -1]] if product else []
+        source = _with_one(np.column_stack((X_old, filled, *made)))
+        pooled.append(_solve(np.vstack((_with_one(X), source)), both))
     centre = np.concatenate((np.zeros(d), new.mean(axis=0)))
     centred = _with_one(X - centre)
     zeros = np.column_stack((X_old, np.zeros((len(X_old), new.shape[1]))))
@@ -57,7 +62,8 @@ def _kernel(rows: Array, centres: Array) -> Array:
 
 def _solve(rows: Array, y: Array, weights: Array | None = None) -> Array:
     weighed = rows if weights is None else rows * weights[:, None]
-    return np.asarray(np.linalg.solve(weighed.T @ rows, weighed.T @ y), np.float64)
+    # Some targets have constant columns, and equations without a unique solution.
+    return np.asarray(np.linalg.lstsq(weighed.T @ rows, weighed.T @ y)[0], np.float64)
 
 
 def _noise(rows: Array, y: Array) -> float:

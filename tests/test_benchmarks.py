@@ -12,14 +12,16 @@ from numpy.testing import assert_allclose
 
 from benchmarks.answers import Answer, Target
 from benchmarks.peak import peak_in_new_process
+from benchmarks.process_tree import cost_of
 from benchmarks.published import published_data_pooling
 from benchmarks.report import as_text
-from benchmarks.reproduce import LEFT_OUT, loop_errors, our_errors, reproduce
+from benchmarks.reproduce import LEFT_OUT, dataset_errors, our_errors, reproduce
 from benchmarks.tables import make_tables
 from poolwise import PooledRegressor
 from poolwise.experiments import datasets, tables
 from poolwise.experiments.columns import ordered
-from poolwise.experiments.datasets import available
+from poolwise.experiments.reproduction import NAMES, missing_data
+from poolwise.experiments.specs import read_table_spec
 from poolwise.methods.data_pooling import DataPooling
 from tests.experiments.test_runs import made_up
 
@@ -36,10 +38,10 @@ def test_a_quick_run_answers_every_question(tmp_path):
     answers = json.loads(kept.read_text())["answers"]
     questions = {a["question"] for a in answers}
     answered = {"speed", "memory", "scaling", "kernel_transfer", "small_fits"}
-    if available("energy"):
-        answered.add("reproduce")
-    else:
+    if any(missing_data(name) for name in NAMES):
         assert LEFT_OUT in run.stdout
+    else:
+        answered.add("reproduce")
     assert questions == answered
     for answer in answers:
         assert all(math.isfinite(v) and v > 0.0 for v in answer["repeats"]), answer
@@ -73,20 +75,44 @@ def test_the_published_algorithm_computes_what_ours_does():
     assert_allclose(theta[:-1], ours.coef_, rtol=1e-9)  # both solve a condition number below 10
 
 
-def test_the_plain_loop_computes_what_ours_does(monkeypatch):
+@pytest.mark.parametrize("table", ["large100", "nonadd5"])
+def test_the_plain_loop_computes_what_ours_does(monkeypatch, table):
     monkeypatch.setattr(datasets, "load", made_up)
     tables._rows.cache_clear()
-    rows = ordered(made_up("energy"), "published")
-    ours, loop = our_errors("energy", "published", 2), loop_errors(rows, "energy", 2)
+    spec, rows = read_table_spec(table), ordered(made_up("energy"), "published")
+    ours = our_errors(spec, "energy", "published", 2)
+    loop = list(dataset_errors(spec, rows, "energy", 2))
     tables._rows.cache_clear()
     assert len(ours) == 2 * 4
     assert_allclose(ours, loop, rtol=1e-9)  # normal columns: a condition number below 10
 
 
 def test_without_data_the_question_is_left_out_and_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(datasets, "available", lambda name: False)
+    monkeypatch.setattr("benchmarks.reproduce.missing_data", lambda name: ["energy"])
     assert reproduce(quick=True) == []
     assert capsys.readouterr().out.strip() == LEFT_OUT
+
+
+ALLOCATE = "import time; rows = bytearray({size}); rows[::4096] = rows[::4096]; time.sleep(1.0)"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc here")
+def test_the_cost_of_a_command_holds_the_memory_of_its_children():
+    child = ALLOCATE.format(size=MEGABYTES * 1_000_000)
+    both = (
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}]); print('end')"
+    )
+    cost = cost_of([sys.executable, "-c", both])
+    assert cost.output == "end\n"
+    assert cost.wall > 1.0
+    assert cost.cpu < cost.wall
+    assert MEGABYTES * 1e6 < cost.peak < (MEGABYTES + 100) * 1e6  # two interpreters come on top
+
+
+def test_a_command_that_fails_is_no_answer():
+    with pytest.raises(subprocess.CalledProcessError):
+        cost_of([sys.executable, "-c", "raise SystemExit(3)"])
 
 
 def test_a_long_source_repeats_its_rows(monkeypatch):

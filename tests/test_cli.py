@@ -33,6 +33,7 @@ needs_data = pytest.mark.skipif(
 def made_up_data(monkeypatch):
     tables._rows.cache_clear()
     monkeypatch.setattr(tables.datasets, "load", made_up)
+    monkeypatch.setattr(tables.datasets, "fetch", lambda name, data: None)
     yield
     tables._rows.cache_clear()
 
@@ -72,7 +73,9 @@ def test_help_names_the_verb_and_its_options():
     [
         (["smal5"], 1, "BadOption: name='smal5' is not possible. It must be one of small5, small3"),
         (["gain_mean", "smal5"], 1, "name='smal5'"),
-        (["small5", "--methods", "ofset"], 1, "No method named 'ofset'."),
+        (["all", "small3"], 2, "'all' is about every name: give it alone."),
+        (["small3", "list"], 2, "'list' is about every name: give it alone."),
+        (["small5", "--methods", "ofset"], 1, "No method named 'ofset'. There are ['ols', 'dsft',"),
         (["gain_mean", "small5", "--methods", "ols,ofset"], 1, "Did you mean 'offset'?"),
         (["small5", "--protocol", "printed"], 2, "'printed' is not one of"),
         (["small5", "--data", "no/such/folder"], 1, "data='no/such/folder' is not possible."),
@@ -102,7 +105,7 @@ def test_a_folder_that_is_a_file_is_told(tmp_path):
 def test_a_figure_is_written_and_with_few_repetitions_not_judged(tmp_path):
     told = reproduce("correlation", "--runs", "3", "--methods", "mean_fill", "--out", tmp_path)
     assert told.exit_code == 0, told.output
-    folder = tmp_path / "published" / "correlation"
+    folder = tmp_path / "published" / "correlation-runs3"
     assert {file.suffix for file in folder.iterdir()} == {".svg", ".png", ".csv"}
     assert "Not judged" in told.stdout
     assert "mean_fill" in (folder / "correlation.csv").read_text()
@@ -112,7 +115,7 @@ def test_a_figure_is_written_and_with_few_repetitions_not_judged(tmp_path):
 def test_a_table_is_written_in_four_formats_and_judged(made_up_data, tmp_path):
     told = reproduce(*QUICK, "--protocol", "corrected", "--out", tmp_path)
     assert told.exit_code == 0, told.output
-    folder = tmp_path / "corrected" / "small3"
+    folder = tmp_path / "corrected" / "small3-runs1"
     written = {file.name for file in folder.iterdir() if file.is_file()}
     assert written == {"runs.csv", "small3.md", "small3.tex", "small3.html"}
     assert "of 18 means" in told.stdout
@@ -135,13 +138,15 @@ def test_two_tables_are_judged_together(made_up_data, tmp_path):
 def test_methods_are_given_with_commas_or_one_by_one(made_up_data, tmp_path, methods):
     told = reproduce("small3", "--runs", "1", *methods, "--out", tmp_path)
     assert told.exit_code == 0, told.output
-    assert methods_in(tmp_path / "published/small3/runs.csv") == ["ols", "dp", "offset"]
+    assert methods_in(tmp_path / "published/small3-runs1/runs.csv") == ["ols", "dp", "offset"]
 
 
 def test_a_method_may_be_called_what_rendered_tables_call_it(tmp_path):
     told = reproduce("correlation", "--runs", "2", "--methods", "dsft-nl", "--out", tmp_path)
     assert told.exit_code == 0, told.output
-    assert "kernel_transfer" in (tmp_path / "published/correlation/correlation.csv").read_text()
+    assert (
+        "kernel_transfer" in (tmp_path / "published/correlation-runs2/correlation.csv").read_text()
+    )
 
 
 @needs_data
@@ -150,29 +155,31 @@ def test_a_table_of_the_real_data_has_the_same_bytes_for_any_number_of_processes
     for jobs in ("1", "2"):
         told = reproduce(*QUICK, "--jobs", jobs, "--out", tmp_path / jobs)
         assert told.exit_code == 0, told.output
-    one, two = (tmp_path / jobs / "published" / "small3" for jobs in ("1", "2"))
+    one, two = (tmp_path / jobs / "published" / "small3-runs1" for jobs in ("1", "2"))
     for file in ("runs.csv", "small3.md", "small3.tex", "small3.html"):
         assert (one / file).read_bytes() == (two / file).read_bytes(), file
 
 
-# The command in a process, on made-up data, with writes that can be caught in the middle.
-SLOWLY = """
+# The command in a process, on made-up data; it stops for good in the fourth run.
+STOPPING = """
 import sys, time
 sys.path.insert(0, {root!r})
 from poolwise.cli import main
-from poolwise.experiments import parts, tables, whole_files
+from poolwise.experiments import tables
 from tests.experiments.test_runs import made_up
 
-def slow(path, text):
-    half = path.with_name(path.name + ".1.partial")
-    half.write_text(text[: len(text) // 2])
-    print("writing", flush=True)
-    time.sleep(0.5)
-    half.unlink()
-    whole_files.replace_file(path, text)
+predict, left = tables._predictions, 3
 
-tables.datasets.load = made_up
-parts.replace_file = slow
+def slow(*given):
+    global left
+    if left == 0:
+        print("stopped", flush=True)
+        time.sleep(600)
+    left -= 1
+    return predict(*given)
+
+tables.datasets.load, tables._predictions = made_up, slow
+tables.datasets.fetch = lambda name, data: None
 sys.argv = ["poolwise", "reproduce", *{arguments!r}]
 main()
 """
@@ -184,10 +191,9 @@ def test_after_an_interrupt_the_same_command_goes_on(made_up_data, tmp_path, sig
     if not hasattr(signal, signal_name):
         pytest.skip(f"there is no {signal_name} here")
     out, whole = tmp_path / "interrupted", tmp_path / "whole"
-    program = SLOWLY.format(root=str(ROOT), arguments=[*QUICK, "--out", str(out)])
+    program = STOPPING.format(root=str(ROOT), arguments=[*QUICK, "--out", str(out)])
     with subprocess.Popen([sys.executable, "-c", program], stdout=-1, stderr=-1, text=True) as run:
-        for _ in range(4):
-            run.stdout.readline()
+        assert run.stdout.readline() == "stopped\n"
         run.send_signal(getattr(signal, signal_name))
         _, errors = run.communicate(timeout=20)
     assert run.returncode == code, errors
@@ -196,7 +202,7 @@ def test_after_an_interrupt_the_same_command_goes_on(made_up_data, tmp_path, sig
             f"Interrupted. What was finished is kept in {out}; the same command goes on from "
             "there.\n"
         )
-    folder = out / "published" / "small3"
+    folder = out / "published" / "small3-runs1"
     kept = {file: file.stat().st_mtime_ns for file in folder.glob("parts/*.csv")}
     assert len(kept) == 3
     assert not (folder / "runs.csv").exists()
@@ -205,9 +211,11 @@ def test_after_an_interrupt_the_same_command_goes_on(made_up_data, tmp_path, sig
         told = reproduce(*QUICK, "--out", folder_of_run)
         assert told.exit_code == 0, told.output
     for file in ("runs.csv", "small3.md", "small3.tex", "small3.html"):
-        assert (folder / file).read_bytes() == (whole / "published/small3" / file).read_bytes()
+        assert (folder / file).read_bytes() == (
+            whole / "published/small3-runs1" / file
+        ).read_bytes()
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
-    assert not list(out.rglob("*.partial"))
+    assert not [*out.rglob("*.partial"), *out.rglob("*.journal")]
 
 
 @needs_data
@@ -230,6 +238,20 @@ def test_an_interrupt_ends_all_processes_with_one_sentence(tmp_path):
     assert run.returncode == 130, errors
     assert errors.startswith("Interrupted.")
     assert errors.count("\n") == 1
+
+
+def test_an_interrupt_of_the_imports_ends_it_quietly(monkeypatch, capsys):
+    class Interrupt:
+        def find_spec(self, name, *_):
+            if name == "poolwise.cli.app":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "poolwise.cli.app")
+    monkeypatch.setattr(sys, "meta_path", [Interrupt(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr() == ("", "")
 
 
 def test_the_module_runs_as_a_command():

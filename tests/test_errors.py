@@ -52,6 +52,7 @@ EXAMPLES = [
     errors.DatasetNotFound("wine", "uci/wine.csv.gz", ["no file /data/uci/wine.csv.gz"]),
     errors.WrongChecksum("wine", "/data/uci/wine.csv.gz", "e2ca", "542c", "Delete it."),
     errors.UnreadableDataset("airfare", "airfare.csv.gz", "it is empty", "text"),
+    errors.WorkerDied(2),
     errors.NotInstalled("Downloading", "pooch", "data", "Or name a folder."),
     errors.DroppedColumns("old", ["z"]),
     errors.EmptySource("old"),

@@ -466,6 +466,17 @@ class UnreadableDataset(TransferError):
         )
 
 
+class WorkerDied(TransferError):
+    """A process of several that ended in the middle of its work."""
+
+    def __init__(self, jobs: int) -> None:
+        super().__init__(
+            f"One of {jobs} worker processes was ended from outside, most likely by a system short "
+            "of memory. What was finished is kept. Give the same command again with fewer --jobs "
+            "(jobs= in Python); --jobs 1 needs the least memory."
+        )
+
+
 class NotInstalled(TransferError, ImportError):
     """Work that needs a package which is not there."""
 

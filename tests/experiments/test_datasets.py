@@ -27,8 +27,8 @@ from poolwise.errors import (
     UnreadableDataset,
     WrongChecksum,
 )
-from poolwise.experiments import datasets
-from poolwise.experiments.datasets import Known, available, load, load_airfare
+from poolwise.experiments import datasets, downloads
+from poolwise.experiments.datasets import Known, available, fetch, load, load_airfare
 
 TINY = np.round(np.random.default_rng(0).normal(size=(400, 3)), 4)
 CONTENTS = gzip.compress("\n".join(",".join(map(str, row)) for row in TINY).encode(), mtime=0)
@@ -239,7 +239,7 @@ def test_a_transfer_that_breaks_off_leaves_nothing_and_can_be_repeated(remote, c
 def test_a_server_that_falls_silent_is_not_waited_for_forever(remote, monkeypatch):
     remote.keep_back = 100
     remote.release.clear()
-    monkeypatch.setattr(datasets, "TIMEOUT", (5.0, 0.1))
+    monkeypatch.setattr(downloads, "TIMEOUT", (5.0, 0.1))
     with pytest.raises(DatasetNotFound, match="timed out"):
         load("tiny")
 
@@ -281,7 +281,7 @@ def test_a_download_that_was_killed_is_made_anew(remote, cached):
     remote.release.clear()
     code = f"""
 from pathlib import Path
-from poolwise.experiments import datasets
+from poolwise.experiments import datasets, downloads
 datasets.BASE = {remote.address!r}
 datasets.UCI = {{"tiny": datasets.Known(400, 3, {KNOWN.sha256!r})}}
 datasets.cache = lambda: Path({str(cached.parents[1])!r})
@@ -315,10 +315,32 @@ def test_a_bar_moves_with_the_download(remote, capfd, monkeypatch):
     from poolwise import progress
 
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    monkeypatch.setattr(datasets, "transfer_bar", partial(progress.transfer_bar, show=True))
+    monkeypatch.setattr(downloads, "transfer_bar", partial(progress.transfer_bar, show=True))
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert_array_equal(load("tiny"), TINY)
     assert "Downloading tiny" in capfd.readouterr().err
+
+
+def test_notes_of_pooch_are_left_out_and_its_logger_is_as_before(remote, caplog):
+    logger = __import__("pooch").get_logger()
+    logger.addHandler(caplog.handler)
+    before = (logger.level, list(logger.filters))
+    try:
+        load("tiny")
+        assert caplog.records == []
+        assert (logger.level, logger.filters) == before
+        logger.info("of someone else")
+        assert len(caplog.records) == 1
+    finally:
+        logger.removeHandler(caplog.handler)
+
+
+def test_what_was_fetched_is_not_downloaded_again(remote, cached, folder):
+    assert fetch("tiny", folder) == folder / "uci" / "tiny.csv.gz"
+    assert remote.requests == []
+    assert fetch("tiny") == cached
+    assert_array_equal(load("tiny"), TINY)
+    assert len(remote.requests) == 1
 
 
 # What is there

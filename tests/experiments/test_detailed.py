@@ -10,8 +10,10 @@ from poolwise.errors import BadOption
 from poolwise.experiments import figures
 from poolwise.experiments.datasets import available
 from poolwise.experiments.detailed import load_columns, split_targets
+from poolwise.experiments.expectations import sentence
 from poolwise.experiments.figure_specs import read_spec
 from poolwise.experiments.points import curve_of
+from poolwise.experiments.seeds import tally
 
 DETAILED = ("wine", "concrete", "airfare")
 ROWS = np.random.default_rng(0).normal(size=(1030, 3))  # as many as concrete has
@@ -59,8 +61,18 @@ def test_more_disjoint_targets_than_rows_are_refused():
 
 @with_data
 def test_what_the_paper_says_of_the_data_holds(name):
-    verdicts = figures.verdicts(figures.run(name), name)
+    verdicts = figures.judgements(figures.run(name), name)
     assert not [v for v in verdicts if not v.holds]
+
+
+@pytest.mark.slow
+@with_data
+def test_statements_hold_at_as_many_other_splits_as_they_say(name):
+    counted = [e for e in read_spec(name).expected if "elsewhere" in e]
+    tallies = {statement.says: statement for statement in tally(name, range(40))}
+    for expectation in counted:
+        found = tallies[sentence(expectation)]
+        assert [found.holds, found.seeds] == expectation["elsewhere"]
 
 
 @with_data

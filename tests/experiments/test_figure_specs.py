@@ -22,7 +22,8 @@ def test_a_spec_names_only_what_exists(name):
     assert all(curve.method in METHODS for curve in spec.curves)
     for expectation in spec.expected:
         assert expectation["kind"] in KINDS
-        named = {expectation.get("curve"), expectation.get("over"), *expectation.get("than", [])}
+        single = {expectation.get(word) for word in ("curve", "over", "less")}
+        named = single | set(expectation.get("than", []))
         assert (named | set(expectation.get("curves", []))) - {None} <= curves
 
 

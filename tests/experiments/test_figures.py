@@ -10,8 +10,8 @@ import pytest
 
 from poolwise.errors import BadOption, NotInstalled, UnknownMethod
 from poolwise.experiments import figures
-from poolwise.experiments.drawing import apart
-from poolwise.experiments.expectations import first_crossing, judge
+from poolwise.experiments.drawing import STYLES, apart, styles_of
+from poolwise.experiments.expectations import judge
 from poolwise.experiments.figure_specs import read_spec
 from poolwise.experiments.points import Point, curve_of, read_points
 
@@ -80,13 +80,47 @@ def test_a_gain_of_target_only_over_itself_is_nothing():
     assert all(p.mean == 0.0 for p in curve_of(points, "target_only"))
 
 
+@pytest.mark.slow
+def test_the_numbers_do_not_depend_on_how_many_processes_there_are(points):
+    given = {"repetitions": 20, "methods": ["mean_fill"]}
+    one, two = (figures.run("correlation", jobs=jobs, **given) for jobs in (1, 2))
+    assert one == two
+    assert [p for p in two if p.curve != "mean_fill"] == points
+
+
+def test_the_curves_of_the_paper_start_no_process(points, monkeypatch):
+    monkeypatch.setattr("multiprocessing.get_context", None)
+    assert figures.run("correlation", repetitions=20, jobs=2) == points
+
+
+def test_a_bar_with_the_time_left_moves_once_a_point(points, monkeypatch):
+    told = []
+
+    def tracked(items, total, label, *, show):
+        told.extend((total, label, show))
+        return items
+
+    monkeypatch.setattr(figures, "tracked", tracked)
+    assert figures.run("correlation", repetitions=20, progress=True) == points
+    assert told == [11, "Figure correlation", True]
+
+
+def test_many_further_curves_all_look_different():
+    names = [f"method_{k}" for k in range(12)]
+    points = [Point("f", n, "published", 0.0, 1.0, 0.1, 0.9, 1.1, 5, 0) for n in names]
+    styles = [*styles_of(points).values(), *STYLES.values()]
+    assert len({(s.color, str(s.dashes)) for s in styles}) == 12 + len(set(STYLES.values()))
+
+
 def test_what_is_not_there_is_refused():
     with pytest.raises(UnknownMethod, match="mean_fill"):
         figures.run("correlation", methods=["mean_fil"])
-    with pytest.raises(BadOption, match="published, corrected"):
+    with pytest.raises(BadOption, match="'published' or 'corrected'"):
         figures.run("correlation", protocol="printed")
     with pytest.raises(BadOption, match="at least one"):
         figures.run("correlation", repetitions=0)
+    with pytest.raises(BadOption, match="jobs=0"):
+        figures.run("correlation", repetitions=2, jobs=0)
 
 
 def test_a_band_is_the_confidence_interval_of_student():
@@ -114,9 +148,3 @@ def test_a_statement_that_does_not_hold_is_told(points):
     (verdict,) = judge(points, [{**says, "between": [0.0, 0.1]}])
     assert not verdict.holds
     assert verdict.found[0].isdigit()
-
-
-def test_a_crossing_is_found_on_straight_lines():
-    x = np.array([0.0, 1.0, 2.0])
-    assert first_crossing(x, np.array([-1.0, -0.5, 0.5])) == pytest.approx(1.5)
-    assert first_crossing(x, np.array([1.0, 2.0, 3.0])) is None

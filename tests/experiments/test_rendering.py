@@ -1,10 +1,12 @@
 """Rendered tables: the paper's format and marks, the printed numbers beside ours, a verdict."""
 
+from html.parser import HTMLParser
+
 import numpy as np
 import pytest
 
 from poolwise.experiments.dataset_statistics import Statistics
-from poolwise.experiments.grids import Cell, Grid, Line
+from poolwise.experiments.grids import Cell, Grid, GridLine
 from poolwise.experiments.rendering import statistics_grid, table_grid
 from poolwise.experiments.specs import read_statistics, read_table_spec
 from poolwise.experiments.verdict import Tally, agreement, other_marks, shown, total, verdict
@@ -80,7 +82,7 @@ def test_what_differs_is_bold_and_told():
     )
     text = table_grid(SPEC, "published", found).markdown()
     assert "| pumadyn32nm\\* |" in text
-    assert "<u>_**1.11 ± 0.0393**_</u> |" in text
+    assert "<u>_**1.11** ± **0.0393**_</u> |" in text
     assert "Marks that differ from the printed ones: pumadyn32nm: dp against ols" in text
 
 
@@ -103,19 +105,86 @@ def test_other_methods_have_a_column_without_printed_numbers():
     assert [cell.text for cell in grid.lines[1].cells] == ["printed*", "14.3 ± 2.81", "–"]
 
 
+def test_marks_are_computed_from_the_methods_that_were_run():
+    errors = {m: e for m, e in errors_like("pumadyn32nm").items() if m in ("ols", "dp")}
+    errors["mean_fill"] = errors["dp"]
+    grid = table_grid(SPEC, "published", {"pumadyn32nm": errors})
+    assert grid.head == ("dataset", "ols", "dp", "mean_fill")
+    assert [line.cells[0].text for line in grid.lines] == ["pumadyn32nm", "printed"]
+    assert grid.notes[0].endswith("1 of 1 marks.")
+    del errors["ols"]
+    grid = table_grid(SPEC, "published", {"pumadyn32nm": errors})
+    assert grid.lines[0].cells[0].text == "pumadyn32nm?"
+
+
+def test_only_the_number_that_differs_is_bold():
+    errors = errors_like("pumadyn32nm")
+    errors["dsft"] = errors["dsft"] + 0.01
+    ours, printed = table_grid(SPEC, "published", {"pumadyn32nm": errors}).lines
+    assert [cell.bold for cell in printed.cells] == [set(), set(), {0}, set(), set()]
+    assert not any(cell.bold for cell in ours.cells)
+
+
+def test_a_method_that_one_dataset_lacks_has_a_dash_there_and_nothing_bold():
+    errors = {"concrete": errors_like("concrete", 21), "energy": errors_like("energy", 15)}
+    del errors["energy"]["dsft"]
+    lines = table_grid(SPEC, "published", errors).lines
+    assert [lines[k].cells[2].text for k in (-2, -1)] == ["–", "3.91 ± 0.434"]
+    assert not lines[-1].cells[2].bold
+
+
+class Balance(HTMLParser):
+    """Every tag that is opened is closed, in the right order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "meta":
+            self.open.append(tag)
+            self.seen.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_pages_are_balanced_and_lines_have_as_many_cells_as_the_head():
+    errors = errors_like("pumadyn32nm")
+    errors["dp"][0] = 1000.0
+    errors["mean_fill"] = errors["ols"] + 0.01
+    grid = table_grid(SPEC, "published", {"pumadyn32nm": errors})
+    formats = grid.formats()
+    page = Balance()
+    page.feed(formats["html"])
+    assert not page.open
+    assert page.seen.count("tr") == 1 + 3
+    assert page.seen.count("th") + page.seen.count("td") == 4 * 6
+    latex = formats["tex"].replace(r"\{", "").replace(r"\}", "")
+    assert latex.count("{") == latex.count("}")
+    assert latex.count("$") % 2 == 0
+    assert latex.count(r"\begin") == latex.count(r"\end")
+    body = [line for line in latex.splitlines() if line.endswith((r"\\", r"\hline"))]
+    assert [line.count("&") for line in body] == [5] * 4
+    assert latex.isascii()
+    table = [line for line in formats["md"].splitlines() if line.startswith("|")]
+    assert {line.replace(r"\|", "").count("|") for line in table} == {7}
+
+
 def test_one_run_has_no_deviation():
     grid = table_grid(SPEC, "published", {"concrete": {"dp": np.array([14.0])}})
     assert grid.lines[0].cells[1].text == "14 ± nan"
 
 
 def test_three_formats_carry_the_same_marks():
-    line = Line((Cell("a_b†"), Cell("1 ± 2", underlined=True, italic=True)), aside=True)
+    marked = Cell("1 ± 2", underlined=True, italic=True, bold=frozenset({2}))
+    line = GridLine((Cell("a_b†"), marked), aside=True)
     formats = Grid("Title", ("x", "y"), (line,), ("p < 1",)).formats()
-    assert "| a\\_b† | <u>_1 ± 2_</u> |" in formats["md"]
-    assert (
-        r"a\_b\textsuperscript{\textdagger} & \underline{\textit{1 $\pm$ 2}} \\" in formats["tex"]
-    )
-    assert '<tr class="aside"><td>a_b†</td><td><u><i>1 ± 2</i></u></td></tr>' in formats["html"]
+    assert "| a\\_b† | <u>_1 ± **2**_</u> |" in formats["md"]
+    latex = r"a\_b\textsuperscript{\textdagger} & \underline{\textit{1 $\pm$ \textbf{2}}} \\"
+    assert latex in formats["tex"]
+    row = '<th scope="row">a_b†</th><td><u><i>1 ± <b>2</b></i></u></td>'
+    assert f'<tr class="aside">{row}</tr>' in formats["html"]
     assert "p &lt; 1" in formats["html"]
 
 

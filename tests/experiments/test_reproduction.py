@@ -16,6 +16,7 @@ from tests.experiments.test_runs import made_up
 def made_up_data(monkeypatch):
     tables._rows.cache_clear()
     monkeypatch.setattr(tables.datasets, "load", made_up)
+    monkeypatch.setattr(tables.datasets, "fetch", lambda name, data: None)
     yield
     tables._rows.cache_clear()
 
@@ -72,6 +73,44 @@ def test_outcomes_come_one_by_one_with_their_files(made_up_data, tmp_path):
     assert figure.verdict is None
     assert figure.says == (NOT_JUDGED,)
     assert all(file.is_file() for file in (*table.files, *figure.files))
+
+
+def test_a_quick_look_has_a_folder_of_its_own_and_whole_results_stay(made_up_data, tmp_path):
+    for runs, folder in ((None, "small3"), (2, "small3-runs2"), (50, "small3")):
+        (outcome,) = reproduce(["small3"], methods=["ols"], out=tmp_path, runs=runs)
+        assert {file.parent.name for file in outcome.files} == {folder}
+        assert outcome.verdict.shortened == (runs == 2)
+    for runs, folder in ((None, "correlation"), (2, "correlation-runs2"), (200, "correlation")):
+        (outcome,) = reproduce(["correlation"], out=tmp_path, runs=runs)
+        assert {file.parent.name for file in outcome.files} == {folder}
+
+
+def test_methods_of_earlier_commands_stay_in_the_table_and_are_told(made_up_data, tmp_path):
+    (whole,) = reproduce(["small3"], out=tmp_path, runs=2)
+    before = {file: file.read_bytes() for file in whole.files}
+    (again,) = reproduce(["small3"], methods=["dp"], out=tmp_path, runs=2)
+    assert {file: file.read_bytes() for file in again.files} == before
+    assert again.verdict == whole.verdict
+    assert again.says == (
+        str(whole.verdict),
+        "Also in it, from earlier commands: ols, dsft, dsft_nl.",
+    )
+    (more,) = reproduce(["small3"], methods=["offset"], out=tmp_path, runs=2)
+    assert all("offset" in file.read_text() for file in more.files)
+    assert more.verdict.means.total == 4 * 9
+
+
+def test_data_is_fetched_once_before_anything_is_computed(made_up_data, tmp_path, monkeypatch):
+    fetched = []
+
+    def fetch(name, data):
+        fetched.append((name, data))
+        assert not list(tmp_path.rglob("*.csv"))
+
+    monkeypatch.setattr(reproduction.datasets, "fetch", fetch)
+    for _ in range(2):
+        list(reproduce(["small3"], methods=["ols"], out=tmp_path, runs=1, data=tmp_path))
+    assert fetched == [(name, tmp_path) for name in entry_of("small3").needs]
 
 
 def test_figures_know_the_names_of_the_paper(tmp_path):

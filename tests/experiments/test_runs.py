@@ -1,16 +1,15 @@
-"""Runs are kept part by part, survive any interrupt, and do not depend on how they were made."""
+"""Runs are kept one by one, survive any interrupt, and do not depend on how they were made."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from poolwise.errors import BadOption
+from poolwise.experiments import parts as making
 from poolwise.experiments import tables
 from poolwise.experiments.datasets import UCI, available
 from poolwise.experiments.parts import parts_of
@@ -33,6 +32,19 @@ def made_up_data(monkeypatch):
     monkeypatch.setattr(tables.datasets, "load", made_up)
     yield
     tables._rows.cache_clear()
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The methods that were fitted, one for each run."""
+    seen, predict = [], tables._predictions
+
+    def recorded(spec, label, *given):
+        seen.append(label)
+        return predict(spec, label, *given)
+
+    monkeypatch.setattr(tables, "_predictions", recorded)
+    return seen
 
 
 def parts(**options):
@@ -60,28 +72,52 @@ def test_a_second_start_computes_nothing(made_up_data, tmp_path, monkeypatch):
     assert run(parts(), tmp_path) == parts()
 
 
-@pytest.mark.parametrize(
-    "change", [{"runs": 3}, {"methods": ["dp", "offset"]}, {"protocol": "corrected"}, {"code": "x"}]
-)
+@pytest.mark.parametrize("change", ["runs", "protocol", "code"])
 def test_parts_made_by_other_means_are_made_again(made_up_data, tmp_path, change):
     run(parts(methods=["dp"]), tmp_path)
-    kept = (tmp_path / "parts" / "energy-dp-4.csv").read_text()
-    if "code" in change:
-        other = [part.__class__(**{**vars(part), "code": "x"}) for part in parts(methods=["dp"])]
-    elif "protocol" in change:
-        other = parts_of(SPEC, "corrected", methods=["dp"], datasets=DATASETS, runs=4)
-    else:
-        other = parts(**{"methods": ["dp"], **change})
+    kept = (tmp_path / "parts" / "energy-dp.csv").read_text()
+    other = {
+        "runs": parts(methods=["dp"], runs=3),
+        "protocol": parts_of(SPEC, "corrected", methods=["dp"], datasets=DATASETS, runs=4),
+        "code": [making.Part(**{**vars(part), "code": "x"}) for part in parts(methods=["dp"])],
+    }[change]
     run(other, tmp_path)
-    is_kept = (tmp_path / "parts" / "energy-dp-4.csv").read_text() == kept
-    assert is_kept == ("methods" in change or "runs" in change)
-    assert set(read_runs(tmp_path)["energy"]) == {part.method for part in other}
+    assert (tmp_path / "parts" / "energy-dp.csv").read_text() != kept
+
+
+@pytest.mark.parametrize("package", ["numpy", "scipy", "sklearn"])
+def test_another_version_of_what_computes_is_other_code(monkeypatch, package):
+    before = parts()[0].head
+    monkeypatch.setattr(sys.modules[package], "__version__", "0.0")
+    assert parts()[0].head != before
+
+
+def test_finished_methods_stay_in_the_table_whatever_is_asked_for_next(
+    made_up_data, tmp_path, computed
+):
+    run(parts(methods=["offset", "dp"]), tmp_path)
+    run(parts(methods=["ols"]), tmp_path)
+    assert computed == [*["offset"] * 4, *["dp"] * 4] * 2 + ["ols"] * 8
+    assert {d: list(by) for d, by in read_runs(tmp_path).items()} == {
+        d: ["ols", "dp", "offset"] for d in DATASETS
+    }
+    run(parts(methods=["dp", "ols", "offset"]), tmp_path / "at once")
+    assert (tmp_path / "runs.csv").read_bytes() == (tmp_path / "at once/runs.csv").read_bytes()
+
+
+def test_methods_that_lack_a_dataset_or_are_of_other_code_do_not_stay(made_up_data, tmp_path):
+    run(parts(methods=["dsft"], datasets=["energy"]), tmp_path)
+    run([making.Part(**{**vars(p), "code": "x"}) for p in parts(methods=["offset"])], tmp_path)
+    run(parts(methods=["dp"]), tmp_path)
+    assert {d: list(by) for d, by in read_runs(tmp_path).items()} == {d: ["dp"] for d in DATASETS}
 
 
 DAMAGES = {
     "empty": lambda whole: b"",
     "another head": lambda whole: b"# small5",
     "half": lambda whole: whole[:120],
+    "less a digit": lambda whole: whole[:-2],
+    "one line more": lambda whole: whole + b"4,1.0\n",
     "no text": lambda whole: b"\xff\xfe" + whole,
     "no number": lambda whole: whole.replace(b"\n0,", b"\nzero,"),
     "a run twice": lambda whole: whole.replace(b"\n0,", b"\n1,"),
@@ -92,17 +128,10 @@ DAMAGES = {
 def test_a_damaged_part_is_made_again(made_up_data, tmp_path, damage):
     run(parts(), tmp_path)
     whole = (tmp_path / "runs.csv").read_bytes()
-    part = tmp_path / "parts" / "energy-dp-4.csv"
+    part = tmp_path / "parts" / "energy-dp.csv"
     part.write_bytes(damage(part.read_bytes()))
     run(parts(), tmp_path)
     assert (tmp_path / "runs.csv").read_bytes() == whole
-
-
-def test_a_quick_look_leaves_the_long_run_alone(made_up_data, tmp_path):
-    run(parts(runs=None, methods=["dp"]), tmp_path)
-    long = (tmp_path / "parts" / "energy-dp.csv").read_bytes()
-    run(parts(runs=2, methods=["dp"]), tmp_path)
-    assert (tmp_path / "parts" / "energy-dp.csv").read_bytes() == long
 
 
 @pytest.mark.parametrize("methods", [[], [""]])
@@ -111,56 +140,108 @@ def test_no_method_is_no_table(methods):
         parts(methods=methods)
 
 
-SLOW = """
+@pytest.mark.parametrize("lines", [0, 1, 3])
+@pytest.mark.parametrize(
+    "half", [b"", b"3", b"3,0.1", b"\xff"], ids=["", "run", "digit", "no text"]
+)
+def test_whole_lines_of_a_journal_are_kept(made_up_data, tmp_path, computed, lines, half):
+    run(parts(methods=["dp"]), tmp_path)
+    whole, kept = (tmp_path / "runs.csv").read_bytes(), tmp_path / "parts"
+    text = (kept / "energy-dp.csv").read_bytes()
+    (kept / "energy-dp.csv").unlink()
+    begun = b"".join(text.splitlines(keepends=True)[: 1 + lines]) + half
+    (kept / "energy-dp.csv.one.journal").write_bytes(begun)
+    (kept / "energy-dp.csv.two.journal").write_bytes(b"# other code\n0,1.0\n")
+    computed.clear()
+    run(parts(methods=["dp"]), tmp_path)
+    assert len(computed) == (4 if half == b"\xff" else 4 - lines)
+    assert (kept / "energy-dp.csv").read_bytes() == text
+    assert (tmp_path / "runs.csv").read_bytes() == whole
+    assert not list(tmp_path.rglob("*.journal"))
+
+
+def test_a_kill_after_the_last_part_leaves_no_journal_for_good(made_up_data, tmp_path):
+    run(parts(), tmp_path)
+    (tmp_path / "parts" / "energy-dp.csv.one.journal").write_text("# of a process that was killed")
+    run(parts(), tmp_path)
+    assert not list(tmp_path.rglob("*.journal"))
+
+
+# In a process of its own, on made-up data; it stops for good in the run after the given number.
+PROCESS = """
 import sys, time
 sys.path.insert(0, {root!r})
 from pathlib import Path
 from tests.experiments.test_runs import made_up, parts, tables
-from poolwise.experiments import parts as making, whole_files
 from poolwise.experiments.runs import compute
 
-def slow(path, text):  # a write that can be caught in the middle
-    half = path.with_name(path.name + ".1.partial")
-    half.write_text(text[: len(text) // 2])
-    print("writing", path.name, flush=True)
-    time.sleep(0.3)
-    half.unlink()
-    whole_files.replace_file(path, text)
+predict, left = tables._predictions, {stop_after!r}
 
-tables.datasets.load = made_up
-making.replace_file = slow
+def slow(*given):
+    global left
+    if left == 0:
+        print("stopped", flush=True)
+        time.sleep(600)
+    left -= 1
+    return predict(*given)
+
+tables.datasets.load, tables._predictions = made_up, slow
+print("ready", flush=True)
 for part in compute(parts(), Path({folder!r})):
-    print("done", flush=True)
+    pass
 """
+
+
+def process(folder, stop_after=-1):
+    root = str(Path(__file__).parents[2])
+    code = PROCESS.format(root=root, folder=str(folder), stop_after=stop_after)
+    return subprocess.Popen([sys.executable, "-c", code], stdout=-1, stderr=-1, text=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("signal_name", ["SIGKILL", "SIGINT"])
-def test_after_a_kill_the_rest_is_computed_and_the_result_is_the_same(
-    made_up_data, tmp_path, signal_name
+def test_after_a_kill_only_the_missing_runs_are_computed_and_the_result_is_the_same(
+    made_up_data, tmp_path, signal_name, computed
 ):
     if not hasattr(signal, signal_name):
         pytest.skip(f"there is no {signal_name} here")
     run(parts(), tmp_path / "whole")
     folder = tmp_path / "killed"
-    root = str(Path(__file__).parents[2])
-    code = SLOW.format(root=root, folder=str(folder))
-    with subprocess.Popen([sys.executable, "-c", code], stdout=-1, stderr=-1, text=True) as process:
-        for _ in range(7):  # in the middle of writing the fourth part
-            line = process.stdout.readline()
-        process.send_signal(getattr(signal, signal_name))
-        process.communicate(timeout=20)
-    assert line.startswith("writing"), line
-    assert process.returncode != 0
+    with process(folder, stop_after=4 + 4 + 3) as killed:  # in the last run of the third part
+        assert killed.stdout.readline() == "ready\n"
+        assert killed.stdout.readline() == "stopped\n"
+        killed.send_signal(getattr(signal, signal_name))
+        killed.communicate(timeout=20)
+    assert killed.returncode != 0
     assert not (folder / "runs.csv").exists()
     kept = [part for part in parts() if part.read(folder / "parts") is not None]
-    assert len(kept) == 3
-    assert {file.name for file in (folder / "parts").glob("*.csv")} == {
-        part.file(folder).name for part in kept
-    }
-    assert run(parts(), folder)[:3] == kept
-    assert (folder / "runs.csv").read_bytes() == (tmp_path / "whole" / "runs.csv").read_bytes()
-    assert not list(folder.rglob("*.partial"))
+    assert len(kept) == 2
+    (journal,) = folder.rglob("*.journal")
+    assert len(journal.read_text().splitlines()) == 1 + 3
+    computed.clear()
+    assert run(parts(), folder)[:2] == kept
+    assert len(computed) == 2 * 4 * 4 - 11
+    same_files(folder, tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_two_processes_may_write_to_one_folder(made_up_data, tmp_path):
+    run(parts(), tmp_path / "whole")
+    folder = tmp_path / "shared"
+    with process(folder) as one, process(folder) as two:
+        for each in (one, two):
+            _, errors = each.communicate(timeout=60)
+            assert each.returncode == 0, errors
+    same_files(folder, tmp_path / "whole")
+
+
+def same_files(folder, other):
+    """Both hold the same files, of the same bytes."""
+    ours, theirs = (
+        {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*.*")}
+        for root in (folder, other)
+    )
+    assert ours == theirs
 
 
 @pytest.mark.slow
@@ -172,42 +253,6 @@ def test_two_processes_give_the_same_bytes_as_one(tmp_path):
     run(parts(), tmp_path / "one", jobs=1)
     assert sorted(map(str, run(parts(), tmp_path / "two", jobs=2))) == sorted(map(str, parts()))
     assert (tmp_path / "one/runs.csv").read_bytes() == (tmp_path / "two/runs.csv").read_bytes()
-
-
-WORKERS = """
-import multiprocessing, threading, time
-from poolwise.experiments.workers import each
-
-def tell():
-    while len(multiprocessing.active_children()) < 2:
-        time.sleep(0.05)
-    print(*[child.pid for child in multiprocessing.active_children()], flush=True)
-
-threading.Thread(target=tell).start()
-list(each(time.sleep, [(60,), (60,)], 2))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc here")
-def test_workers_do_not_outlive_a_killed_parent():
-    with subprocess.Popen([sys.executable, "-c", WORKERS], stdout=-1, text=True) as process:
-        workers = [int(pid) for pid in process.stdout.readline().split()]
-        assert len(workers) == 2
-        assert all(map(is_running, workers))
-        os.kill(process.pid, signal.SIGKILL)
-        end = time.monotonic() + 20
-        while any(map(is_running, workers)) and time.monotonic() < end:
-            time.sleep(0.1)
-    assert not any(map(is_running, workers))
-
-
-def is_running(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def test_no_processes_are_too_few(made_up_data, tmp_path):

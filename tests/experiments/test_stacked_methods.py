@@ -1,10 +1,13 @@
 """Stacked solves: the same numbers as our methods, fitted one by one."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from poolwise import PooledRegressor
+from poolwise.errors import BadOption
 from poolwise.experiments.stacked_methods import STACKED, data_pooling, kernel_transfer
 from poolwise.experiments.stacked_moments import StackedMoments, stacked_regress
 from poolwise.fit import regress
@@ -52,8 +55,22 @@ def test_chunks_of_the_kernel_do_not_matter(stacks, monkeypatch):
     assert_allclose(kernel_transfer(*stacks).coef, whole.coef, rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", STACKED)
+def test_no_matrix_of_source_rows_by_source_rows_is_made(name):
+    n = 10_000  # such a matrix has 800 MB
+    rows = np.random.default_rng(0).normal(size=(2, n, 2))
+    target = np.random.default_rng(1).normal(size=(2, 8, 3))
+    tracemalloc.start()
+    try:
+        STACKED[name](target, rows)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 8 * n * 100  # a hundred numbers per row, whatever the number of rows
+
+
 def test_means_are_asked_for_every_unseen_feature(stacks):
-    with pytest.raises(ValueError, match="2 features are unseen"):
+    with pytest.raises(BadOption, match="each of 2 unseen features"):
         data_pooling(*stacks, means={"x3": 1.0})
 
 

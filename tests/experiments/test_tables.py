@@ -8,17 +8,14 @@ from poolwise.errors import BadOption, UnknownMethod
 from poolwise.experiments import dataset_statistics
 from poolwise.experiments.datasets import available
 from poolwise.experiments.marks import marks_of
-from poolwise.experiments.parts import parts_of
-from poolwise.experiments.runs import compute, read_runs
-from poolwise.experiments.specs import TABLES, read_statistics, read_table_spec
+from poolwise.experiments.specs import read_statistics, read_table_spec
 from poolwise.experiments.tables import labels, run_count, scores
 from poolwise.experiments.verdict import verdict
 from poolwise.methods import METHODS
 
-SMALL, LARGE = TABLES[:3], TABLES[3:]
 needs_data = pytest.mark.skipif(
     not all(available(name) for name in read_statistics()),
-    reason="the datasets are not here: POOLWISE_DATA should name their folder",
+    reason="the datasets are not all here: POOLWISE_DATA should name their folder",
 )
 
 
@@ -30,28 +27,14 @@ def one_thread():
 
 
 def errors_of(table, dataset, methods, protocol, runs=None):
+    if not available(dataset):
+        pytest.skip(f"POOLWISE_DATA has no {dataset}")
     found = {}
     for score in scores(read_table_spec(table), dataset, methods, protocol, runs=runs):
         found.setdefault(score.method, []).append(score.rmse)
     return {method: np.array(errors) for method, errors in found.items()}
 
 
-@needs_data
-@pytest.mark.slow
-@pytest.mark.parametrize("table", SMALL)
-def test_small_tables_agree_with_the_printed_digits(table, tmp_path):
-    spec = read_table_spec(table)
-    for _ in compute(parts_of(spec, "published"), tmp_path):
-        pass
-    found = verdict(spec, read_runs(tmp_path))
-    # Rounding, which other processors do otherwise, decides a digit in very few cells.
-    assert found.means.agree >= 34
-    assert found.means.agree + found.means.next_to >= 35
-    assert found.sds.agree >= 32
-    assert found.marks.agree == 27
-
-
-@needs_data
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "dataset", "methods"),
@@ -72,24 +55,6 @@ def test_lines_of_large_tables_agree_with_the_printed_digits(table, dataset, met
     assert found.marks.agree == found.marks.total
 
 
-# The first three of thirty runs: their mean lies within five standard errors of the printed one,
-# and two in a hundred more, since our solver is not the published one.
-@needs_data
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["published", "corrected"])
-@pytest.mark.parametrize("table", LARGE)
-def test_three_runs_of_large_tables_are_near_the_printed_means(table, protocol):
-    spec = read_table_spec(table)
-    for dataset in spec.datasets:
-        if dataset == "sml" and protocol == "corrected":
-            continue  # other columns, other numbers
-        line = spec.published[dataset]
-        for method, errors in errors_of(table, dataset, list(spec.methods), protocol, 3).items():
-            error = 5 * line.sds[method] / np.sqrt(3) + 0.02 * line.means[method]
-            assert abs(errors.mean() - line.means[method]) < error, (dataset, method)
-
-
-@needs_data
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "alone", "pooled"), [("large100", 2.00, 3.18), ("large300", 1.67, 2.40)]
@@ -104,7 +69,6 @@ def test_with_the_intended_columns_sml_flips(table, alone, pooled):
         assert read_table_spec(table).published["sml"].mark == ""  # printed: dp better
 
 
-@needs_data
 def test_any_registered_method_can_be_asked_for():
     found = errors_of("small5", "energy", list(METHODS), "corrected", runs=2)
     assert list(found) == list(METHODS)
@@ -123,7 +87,7 @@ def test_methods_go_by_the_name_of_the_paper_where_it_has_one():
     spec = read_table_spec("small5")
     assert labels(spec) == ("ols", "dsft", "dsft_nl", "dp")
     assert labels(spec, ["data_pooling", "offset", "dp"]) == ("dp", "offset")
-    with pytest.raises(UnknownMethod, match="offset"):
+    with pytest.raises(UnknownMethod, match=r"\['ols', 'dsft', 'dsft_nl', 'dp', .*'offset'\?"):
         labels(spec, ["ofset"])
 
 

@@ -13,6 +13,9 @@ def main() -> None:
     for package in ("typer", "rich"):
         if find_spec(package) is None:
             sys.exit(str(NotInstalled("The command line", package, "cli", "Then try again.")))
-    from poolwise.cli.app import app
+    try:
+        from poolwise.cli.app import app
 
-    app()
+        app()
+    except KeyboardInterrupt:  # before a verb could take it
+        sys.exit(130)

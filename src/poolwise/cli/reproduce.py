@@ -37,7 +37,10 @@ def reproduce_papers_results(
     jobs: Annotated[int, typer.Option(min=1, help="Processes; numbers do not depend on it.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder to write to.")] = OUT,
     runs: Annotated[
-        int | None, typer.Option(min=1, help="At most so many runs or repetitions.")
+        int | None,
+        typer.Option(
+            min=1, help="At most so many runs or repetitions, in a folder of their own (-runsN)."
+        ),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder with the datasets; else POOLWISE_DATA, or download.")
@@ -45,9 +48,14 @@ def reproduce_papers_results(
 ) -> None:
     """Compute tables and figures of the founding paper again, and hold them against it.
 
-    What is finished is kept: after an interrupt the same command goes on where it was.
+    What is finished is kept: after an interrupt the same command goes on where it was, and methods
+    of earlier commands stay in a table.
     """
     console = Console(soft_wrap=True, highlight=False, markup=False)
+    for word in ("list", "all"):
+        if word in names and names != [word]:
+            alone = f"'{word}' is about every name: give it alone."
+            raise typer.BadParameter(alone, param_hint="NAME")
     if names == ["list"]:
         with told_plainly(""):
             console.print(_listed(data))

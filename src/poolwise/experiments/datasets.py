@@ -2,15 +2,13 @@
 
 The ten UCI sets are those of one commit of a public repository, byte for byte: a file counts only
 if its SHA-256 is the one below, wherever it comes from, so every copy gives the same numbers. It
-is read into memory, checked there and parsed from there, so no file is half-read. pooch downloads
-to a temporary file, which takes the name of the dataset only when it is whole.
+is read into memory, checked there and parsed from there, so no file is half-read.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import hashlib
 import io
 import os
 import zlib
@@ -29,15 +27,13 @@ from poolwise.errors import (
     NotInstalled,
     UnknownDataset,
     UnreadableDataset,
-    WrongChecksum,
 )
-from poolwise.progress import transfer_bar
+from poolwise.experiments.downloads import check, download, reason, sha256_of
 
 BASE = (
     "https://raw.githubusercontent.com/treforevans/uci_datasets/"
     "f0737523712fe66a1640e4b980b927e8490b58eb/uci_datasets"
 )
-TIMEOUT = (5.0, 30.0)  # seconds to wait for a connection, and for the next bytes
 VARIABLE = "POOLWISE_DATA"
 
 
@@ -106,13 +102,10 @@ def load(name: str, data: str | os.PathLike[str] | None = None) -> Array:
     data : path, optional
         A folder.
     """
-    if name not in UCI:
-        raise UnknownDataset(name, sorted(UCI))
-    path, tried = _look_for(_file(name), data)
-    if path is None:
-        path = _downloaded(name, tried)
+    path = fetch(name, data)
     contents = path.read_bytes()
-    _check(name, contents, str(path), f"Delete the file, or replace it by {_address(name)}.")
+    then = f"Delete the file, or replace it by {_address(name)}."
+    check(name, contents, UCI[name].sha256, str(path), then)
     rows = np.loadtxt(io.BytesIO(gzip.decompress(contents)), delimiter=",", ndmin=2)
     assert rows.shape == (UCI[name].rows, UCI[name].columns), (name, rows.shape)
     return rows
@@ -140,6 +133,22 @@ def load_airfare(data: str | os.PathLike[str] | None = None) -> Array:
     return _airfare_rows(lines, str(path))
 
 
+def fetch(name: str, data: str | os.PathLike[str] | None = None) -> Path:
+    """Return the file of one of the ten UCI datasets, downloaded if no folder has it.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``UCI``.
+    data : path, optional
+        A folder.
+    """
+    if name not in UCI:
+        raise UnknownDataset(name, sorted(UCI))
+    path, tried = _look_for(_file(name), data)
+    return _downloaded(name, tried) if path is None else path
+
+
 def available(name: str, data: str | os.PathLike[str] | None = None) -> bool:
     """Whether a dataset can be loaded without a download.
 
@@ -163,7 +172,7 @@ def available(name: str, data: str | os.PathLike[str] | None = None) -> bool:
         cached = cache() / file
     except ImportError:
         return False
-    return cached.is_file() and _sha256(cached.read_bytes()) == UCI[name].sha256
+    return cached.is_file() and sha256_of(cached.read_bytes()) == UCI[name].sha256
 
 
 def cache() -> Path:
@@ -205,59 +214,21 @@ def _address(name: str) -> str:
 
 def _downloaded(name: str, tried: list[str]) -> Path:
     """Return the path of the cached file, downloaded if it is not there or not whole."""
+    where = f"into the folder that {VARIABLE}, or --data DIR, names."
     try:
-        import pooch
-    except ImportError as error:
-        otherwise = f"Or put {_file(name)} into the folder that {VARIABLE}, or --data DIR, names."
-        raise NotInstalled(
-            f"Downloading the dataset {name!r}", "pooch", "data", otherwise
-        ) from error
-
-    def download(address: str, file: str, _: object) -> None:
-        with transfer_bar(f"Downloading {name}") as bar:
-            # Not compressed once more on the way: the size is known, and a broken transfer seen.
-            headers = {"Accept-Encoding": "identity"}
-            get = pooch.HTTPDownloader(progressbar=bar or False, timeout=TIMEOUT, headers=headers)
-            get(address, file, None)
+        target, address = cache() / _file(name), _address(name)
         then = (
-            "It was changed there, or on the way. Try again from another network, or put "
-            f"the right {_file(name)} into the folder that {VARIABLE}, or --data DIR, names."
+            "It was changed there, or on the way. Try again from another network, or put the right "
+            f"{_file(name)} {where}"
         )
-        _check(name, Path(file).read_bytes(), address, then)
-
-    target, address = cache() / _file(name), _address(name)
-    try:
-        found = pooch.retrieve(
-            address,
-            f"sha256:{UCI[name].sha256}",
-            fname=target.name,
-            path=target.parent,
-            downloader=download,
-        )
+        download(name, address, target, UCI[name].sha256, then)
+    except ImportError as error:
+        what, otherwise = f"Downloading the dataset {name!r}", f"Or put {_file(name)} {where}"
+        raise NotInstalled(what, "pooch", "data", otherwise) from error
     except OSError as error:  # those of the network are OSErrors too
-        tried = [*tried, f"{address} to {target} ({_reason(error)})"]
+        tried = [*tried, f"{address} to {target} ({reason(error)})"]
         raise DatasetNotFound(name, _file(name), tried) from error
-    return Path(found)
-
-
-def _reason(error: OSError) -> str:
-    """Say why a download failed, without the shells that requests and urllib3 put around it."""
-    response = getattr(error, "response", None)
-    if response is not None:
-        return f"the server answers {response.status_code} {response.reason}"
-    inner = error.args[0] if error.args and isinstance(error.args[0], Exception) else error
-    inner = getattr(inner, "reason", None) or inner
-    return str(inner.args[0] if inner.args and isinstance(inner.args[0], str) else inner)
-
-
-def _check(name: str, contents: bytes, where: str, then: str) -> None:
-    expected, found = UCI[name].sha256, _sha256(contents)
-    if found != expected:
-        raise WrongChecksum(name, where, expected, found, then)
-
-
-def _sha256(contents: bytes) -> str:
-    return hashlib.sha256(contents).hexdigest()
+    return target
 
 
 def _airfare_rows(lines: list[str], file: str) -> Array:

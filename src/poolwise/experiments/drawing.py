@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, DPI = 8.6, 5.0, 150
 LEFT, RIGHT, BOTTOM, TOP = 0.09, 0.765, 0.165, 0.79  # of the panels; labels stand right of them
+LABEL_GAP = 0.014  # of the width of the figure, between a panel and its labels
 INK, FAINT = "#222222", "#767676"
 
 # Words stay text, and the same points give the same bytes.
@@ -68,7 +69,10 @@ STYLES: Mapping[str, Style] = {
     "feature_transfer": Style("#D55E00", (0, (6, 1.5, 1.2, 1.5))),
     "kernel_transfer": Style("#009E73", (0, (1.3, 1.3)), 2.2),
 }
-FURTHER = (Style("#8F4A78", "-"), Style("#7A5C00", (0, (3, 1))), Style("#004D40", "-."))
+# Further curves have dashes, so that a curve of the paper shows through where both are the same.
+# Four colours and three kinds of dashes: twelve curves until two look alike.
+FURTHER_COLORS = ("#8F4A78", "#7A5C00", "#B0183E", "#000000")
+FURTHER_DASHES = ((0, (3, 1.5)), (0, (1.2, 1)), (0, (7, 1.5)))
 
 
 def draw(points: Sequence[Point], spec: FigureSpec, out: Path) -> list[Path]:
@@ -110,7 +114,7 @@ def drawn(points: Sequence[Point], spec: FigureSpec) -> Figure:
     starts = [None] if spec.zoom_from is None else [None, spec.zoom_from]
     panels = figure.subplots(1, len(starts), squeeze=False)[0]
     figure.subplots_adjust(left=LEFT, right=RIGHT, bottom=BOTTOM, top=TOP, wspace=0.26)
-    styles = _styles(points)
+    styles = styles_of(points)
     for panel, start in zip(panels, starts, strict=True):
         shown = [p for p in points if start is None or p.x >= start]
         for curve, style in styles.items():
@@ -126,8 +130,9 @@ def drawn(points: Sequence[Point], spec: FigureSpec) -> Figure:
     return figure
 
 
-def _styles(points: Sequence[Point]) -> dict[str, Style]:
-    further = cycle(FURTHER)
+def styles_of(points: Sequence[Point]) -> dict[str, Style]:
+    """Return how each curve looks: those of the paper always the same."""
+    further = map(Style, cycle(FURTHER_COLORS), cycle(FURTHER_DASHES))
     names = dict.fromkeys(p.curve for p in points)
     return {name: STYLES[name] if name in STYLES else next(further) for name in names}
 
@@ -173,7 +178,7 @@ def _label_ends(
         panel.annotate(
             labels.get(name, name.replace("_", " ")),
             xy=(1.0, wanted),
-            xytext=(1.045, height),
+            xytext=(1.0 + LABEL_GAP / panel.get_position().width, height),
             xycoords="axes fraction",
             textcoords="axes fraction",
             color=styles[name].color,
@@ -220,7 +225,7 @@ def _write_words(figure: Figure, points: Sequence[Point], spec: FigureSpec) -> N
     )
     origin = f"{spec.where} of the paper, {points[0].protocol} protocol"
     figure.text(0.02, 0.955, spec.title, fontsize=13, fontweight="bold", va="center")
-    figure.text(0.02, 0.9, spec.note, fontsize=9.5, va="center")
+    figure.text(0.02, 0.918, spec.note, fontsize=9.5, va="top", linespacing=1.35)
     figure.text(0.02, 0.025, lines, fontsize=8, color=FAINT, va="center")
     figure.text(0.98, 0.025, origin, fontsize=8, color=FAINT, va="center", ha="right")
     figure.text((LEFT + RIGHT) / 2, 0.08, spec.x.label, ha="center", va="center")

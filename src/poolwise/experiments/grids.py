@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 
@@ -9,16 +10,20 @@ STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .15rem .8rem; text-align: right; white-space: nowrap }
-th:first-child, td:first-child { text-align: left }
-thead th { border-bottom: 1px solid }
-tr.aside { color: #666 }
-tr:not(.aside) td { padding-top: .5rem }"""
+th:first-child { font-weight: inherit; text-align: left }
+thead th, thead th:first-child { border-bottom: 1px solid; font-weight: bold }
+tr.aside { color: #555 }
+tr:not(.aside) > * { padding-top: .5rem }
+div { overflow-x: auto }"""
 LATEX = {
     "\\": r"\textbackslash{}",
     "†": r"\textsuperscript{\textdagger}",
     "±": r"$\pm$",
     "–": "--",
     "<": "$<$",
+    ">": "$>$",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
     **{c: f"\\{c}" for c in "&%$#_{}"},
 }
 
@@ -31,29 +36,27 @@ class Cell:
     ----------
     text : str
         Plain text.
-    underlined, italic, bold : bool, default=False
-        Its marks.
+    underlined, italic : bool, default=False
+        Marks of the whole text.
+    bold : frozenset of int, default=frozenset()
+        Which of its words are bold, counted from 0.
     """
 
     text: str
     underlined: bool = False
     italic: bool = False
-    bold: bool = False
+    bold: frozenset[int] = frozenset()
 
-    def wrapped(self, text: str, underline: str, italic: str, bold: str) -> str:
-        """Return escaped text within its marks, each given as "before|after"."""
-        for wanted, mark in (
-            (self.bold, bold),
-            (self.italic, italic),
-            (self.underlined, underline),
-        ):
-            before, after = mark.split("|")
-            text = f"{before}{text}{after}" if wanted else text
-        return text
+    def marked(self, escaped: Callable[[str], str], underline: str, italic: str, bold: str) -> str:
+        """Return the text, escaped, within its marks, each given as "before|after"."""
+        words = [escaped(word) for word in self.text.split(" ")]
+        text = " ".join(_within(bold, w) if k in self.bold else w for k, w in enumerate(words))
+        text = _within(italic, text) if self.italic else text
+        return _within(underline, text) if self.underlined else text
 
 
 @dataclass(frozen=True)
-class Line:
+class GridLine:
     """One line of a grid.
 
     Parameters
@@ -78,7 +81,7 @@ class Grid:
         Above it.
     head : tuple of str
         Names of the columns.
-    lines : tuple of Line
+    lines : tuple of GridLine
         The table.
     notes : tuple of str
         Sentences below it.
@@ -86,7 +89,7 @@ class Grid:
 
     title: str
     head: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[GridLine, ...]
     notes: tuple[str, ...]
 
     def formats(self) -> dict[str, str]:
@@ -104,7 +107,7 @@ class Grid:
             row([":--"] + ["--:"] * (len(self.head) - 1)),
         ]
         body = [
-            row([c.wrapped(_markdown(c.text), "<u>|</u>", "_|_", "**|**") for c in line.cells])
+            row([c.marked(_markdown, "<u>|</u>", "_|_", "**|**") for c in line.cells])
             for line in self.lines
         ]
         notes = [f"{_markdown(note)}\n" for note in self.notes]
@@ -114,8 +117,7 @@ class Grid:
         """Return a table environment that needs no package."""
         marks = ("\\underline{|}", "\\textit{|}", "\\textbf{|}")
         body = [
-            " & ".join(c.wrapped(_latex(c.text), *marks) for c in line.cells) + r" \\"
-            for line in self.lines
+            " & ".join(c.marked(_latex, *marks) for c in line.cells) + r" \\" for line in self.lines
         ]
         return "\n".join(
             [
@@ -134,20 +136,23 @@ class Grid:
 
     def html(self) -> str:
         """Return a page that needs no other file."""
-        head = "".join(f"<th>{escape(h)}</th>" for h in self.head)
+        head = "".join(f'<th scope="col">{escape(h)}</th>' for h in self.head)
         body = [
-            f"<tr{aside}>{''.join(f'<td>{_html(cell)}</td>' for cell in line.cells)}</tr>"
+            f'<tr{aside}><th scope="row">{_html(name)}</th>'
+            f"{''.join(f'<td>{_html(cell)}</td>' for cell in cells)}</tr>"
             for line in self.lines
+            for name, *cells in [line.cells]
             for aside in [' class="aside"' if line.aside else ""]
         ]
         return "\n".join(
             [
                 '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+                '<meta name="viewport" content="width=device-width">',
                 f"<title>{escape(self.title)}</title>\n<style>\n{STYLE}\n</style>\n</head>",
-                f"<body>\n<h1>{escape(self.title)}</h1>\n<table>",
+                f"<body>\n<h1>{escape(self.title)}</h1>\n<div>\n<table>",
                 f"<thead><tr>{head}</tr></thead>\n<tbody>",
                 *body,
-                "</tbody>\n</table>",
+                "</tbody>\n</table>\n</div>",
                 *(f"<p>{escape(note)}</p>" for note in self.notes),
                 "</body>\n</html>\n",
             ]
@@ -163,4 +168,9 @@ def _latex(text: str) -> str:
 
 
 def _html(cell: Cell) -> str:
-    return cell.wrapped(escape(cell.text), "<u>|</u>", "<i>|</i>", "<b>|</b>")
+    return cell.marked(escape, "<u>|</u>", "<i>|</i>", "<b>|</b>")
+
+
+def _within(mark: str, text: str) -> str:
+    before, after = mark.split("|")
+    return f"{before}{text}{after}"

@@ -11,7 +11,7 @@ from scipy.stats import rankdata, wilcoxon
 from poolwise.double_double import Array
 from poolwise.experiments.specs import Published
 
-Outcome = Literal["better", "worse", "none"]
+Mark = Literal["better", "worse", "none"]
 Rule = Literal["means", "ranks"]
 RULES: tuple[Rule, ...] = ("means", "ranks")
 
@@ -21,29 +21,29 @@ OTHERS = ("ols", "dsft", "dsft_nl")  # what data pooling is compared with
 
 
 class Marks(NamedTuple):
-    """How data pooling does against each other method of the paper."""
+    """How data pooling does against each other method of the paper; None where it was not run."""
 
-    ols: Outcome
-    dsft: Outcome
-    dsft_nl: Outcome
+    ols: Mark | None
+    dsft: Mark | None
+    dsft_nl: Mark | None
 
     @property
     def sign(self) -> str:
-        """The paper's sign after the name of the dataset."""
-        return {"better": "", "none": "*", "worse": "†"}[self.ols]
+        """The paper's sign after the name of the dataset; a question mark where there is none."""
+        return "?" if self.ols is None else {"better": "", "none": "*", "worse": "†"}[self.ols]
 
     @property
     def underlined(self) -> str:
         """The better one of dp and dsft_nl, or nothing."""
-        return {"better": POOLED, "none": "", "worse": "dsft_nl"}[self.dsft_nl]
+        return _winner(self.dsft_nl, "dsft_nl")
 
     @property
     def italic(self) -> str:
         """The better one of dp and dsft, or nothing."""
-        return {"better": POOLED, "none": "", "worse": "dsft"}[self.dsft]
+        return _winner(self.dsft, "dsft")
 
 
-def compare(pooled: Array, other: Array, rule: Rule = "means") -> Outcome:
+def compare(pooled: Array, other: Array, rule: Rule = "means") -> Mark:
     """Say whether data pooling has significantly smaller errors than another method.
 
     The test is the two-sided Wilcoxon signed-rank test on the errors of the same runs, at level
@@ -72,8 +72,8 @@ def p_value(pooled: Array, other: Array) -> float:
     return float(wilcoxon(pooled, other).pvalue)
 
 
-def marks_of(errors: Mapping[str, Array], rule: Rule = "means") -> Marks | None:
-    """Return the marks of one dataset, or None where a method of the paper was not run.
+def marks_of(errors: Mapping[str, Array], rule: Rule = "means") -> Marks:
+    """Return the marks of one dataset, as many as the methods that were run allow.
 
     Parameters
     ----------
@@ -82,15 +82,22 @@ def marks_of(errors: Mapping[str, Array], rule: Rule = "means") -> Marks | None:
     rule : {"means", "ranks"}, default="means"
         Where the direction comes from.
     """
-    if any(m not in errors for m in (POOLED, *OTHERS)):
-        return None
-    return Marks(*(compare(errors[POOLED], errors[m], rule) for m in OTHERS))
+    return Marks(
+        *(
+            compare(errors[POOLED], errors[m], rule) if {POOLED, m} <= errors.keys() else None
+            for m in OTHERS
+        )
+    )
 
 
 def printed_marks(line: Published) -> Marks:
     """Return the marks that the paper prints."""
-    sign: dict[str, Outcome] = {"": "better", "*": "none", "†": "worse"}
-    winner: dict[str, Outcome] = {"": "none", POOLED: "better"}
+    sign: dict[str, Mark] = {"": "better", "*": "none", "†": "worse"}
+    winner: dict[str, Mark] = {"": "none", POOLED: "better"}
     return Marks(
         sign[line.mark], winner.get(line.italic, "worse"), winner.get(line.underlined, "worse")
     )
+
+
+def _winner(mark: Mark | None, other: str) -> str:
+    return {"better": POOLED, "worse": other}.get(mark or "none", "")

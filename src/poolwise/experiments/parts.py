@@ -1,7 +1,8 @@
 """Parts: one method on one dataset of a table, in a file of its own.
 
 The first line of a file tells what the part was made by. A file made by anything else, be it
-another protocol, other data or other code, counts as not there.
+another protocol, other data or other code, counts as not there. While a part is made, a journal
+keeps each run that is finished.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import scipy
+import sklearn
 
 from poolwise.experiments.datasets import UCI
+from poolwise.experiments.journals import new_journal, whole_lines
 from poolwise.experiments.specs import Protocol, TableSpec
 from poolwise.experiments.tables import Score, labels, run_count, scores
 from poolwise.experiments.whole_files import replace_file
@@ -71,9 +74,7 @@ class Part:
         folder : path
             That of all parts.
         """
-        whole = self.runs == run_count(self.spec, self.dataset)
-        runs = "" if whole else f"-{self.runs}"  # a quick look does not replace a long run
-        return folder / f"{self.dataset}-{self.method}{runs}.csv"
+        return folder / f"{self.dataset}-{self.method}.csv"
 
     def read(self, folder: Path) -> list[Score] | None:
         """Return the scores in its file, or None if it is not there or made by other means.
@@ -84,16 +85,16 @@ class Part:
             That of all parts.
         """
         try:
-            head, *lines = self.file(folder).read_text(encoding="utf-8").splitlines()
-            pairs = [(int(run), float(rmse)) for run, rmse in (line.split(",") for line in lines)]
-        except (FileNotFoundError, ValueError):  # or damaged: no text, no head, no numbers
+            text = self.file(folder).read_text(encoding="utf-8")
+        except (FileNotFoundError, UnicodeDecodeError):
             return None
-        if head != self.head or [run for run, _ in pairs] != list(range(self.runs)):
+        errors = self._errors_in(text.splitlines())
+        if list(errors) != list(range(self.runs)) or text != self._text(errors):  # damaged
             return None
-        return [Score(run, self.method, rmse) for run, rmse in pairs]
+        return [Score(run, self.method, error) for run, error in errors.items()]
 
     def write(self, folder: Path, data: str | os.PathLike[str] | None = None) -> None:
-        """Compute it and write its file.
+        """Compute the runs that no journal has, and write its file.
 
         Parameters
         ----------
@@ -102,11 +103,44 @@ class Part:
         data : path, optional
             A folder to look for the dataset in.
         """
-        found = scores(
-            self.spec, self.dataset, [self.method], self.protocol, data=data, runs=self.runs
+        if self.read(folder) is not None:  # another process was faster
+            return
+        file = self.file(folder)
+        errors: dict[int, float] = {}
+        for lines in whole_lines(file):
+            errors |= self._errors_in(lines)
+        todo = scores(
+            self.spec,
+            self.dataset,
+            [self.method],
+            self.protocol,
+            data=data,
+            runs=self.runs,
+            skip=set(errors),
         )
-        lines = [self.head, *(f"{score.run},{score.rmse!r}" for score in found)]
-        replace_file(self.file(folder), "\n".join(lines) + "\n")
+        with new_journal(file) as add:
+            add(self.head)
+            for score in todo:
+                errors[score.run] = score.rmse
+                add(_line(score.run, score.rmse))
+        replace_file(file, self._text(errors))
+
+    def _text(self, errors: Mapping[int, float]) -> str:
+        lines = (_line(run, errors[run]) for run in range(self.runs))
+        return "\n".join((self.head, *lines)) + "\n"
+
+    def _errors_in(self, lines: Sequence[str]) -> dict[int, float]:
+        """Return errors by run, up to the first line that is none; no head of ours, no errors."""
+        errors: dict[int, float] = {}
+        if lines[:1] != [self.head]:
+            return errors
+        for line in lines[1:]:
+            run, _, error = line.partition(",")
+            try:
+                errors[int(run)] = float(error)
+            except ValueError:
+                break
+        return errors
 
 
 def parts_of(
@@ -141,8 +175,12 @@ def parts_of(
 
 def _code() -> str:
     """Hash our version and source, and the versions of what computes below it."""
-    versions = (version("poolwise"), np.__version__, scipy.__version__)
+    versions = (version("poolwise"), np.__version__, scipy.__version__, sklearn.__version__)
     digest = hashlib.sha256(" ".join(versions).encode())
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def _line(run: int, error: float) -> str:
+    return f"{run},{error!r}"  # reading it gives the same bits

@@ -6,8 +6,13 @@ digits. The printed tables depend on both.
 
 The published program makes matrices of all rows by all rows. Here weights are a vector, and the
 mean difference of the feature maps is a matrix of rank one, so time and memory are linear in the
-rows. All orders of summation give the same numbers but for rounding; in a few cells rounding
-shows in the third digit, and the order here is the one that agrees with the printed digits.
+rows.
+
+The order of summation decides the third digit of a few ill-conditioned means. Both transfers have
+the order of the published program: source before target. Data pooling has not. There the target
+comes first, and each table is weighted by the other's variance instead of by one over its own. This
+order was kept because it agrees better with the printed digits, which is luck and no evidence:
+docs/reproduction.md gives the numbers for both.
 """
 
 from __future__ import annotations
@@ -66,7 +71,9 @@ def data_pooling(sample: Sample) -> Line:
         (len(target), len(filled)),
     )
     y = np.concatenate((sample.target_y, sample.source_y))
-    return Line(_normal_equations(np.vstack((target, with_one(filled))), y, weights), centre)
+    rows = np.vstack((target, with_one(filled)))
+    coef = _solution(rows.T @ (rows * weights[:, None]), rows.T @ (weights * y))
+    return Line(coef, centre)
 
 
 def feature_transfer(sample: Sample) -> Line:
@@ -107,21 +114,21 @@ def with_one(X: Array) -> Array:
 def _pooled(sample: Sample, target: Array, source: Array) -> Line:
     """Impute the new features of the source, and fit it and the target, all rows alike.
 
-    The map minimises the error in the target, the difference of means, and its own norm.
+    The map minimises the error in the target, the difference of means, and its own norm. Its
+    equations are inverted as they are; those of the fit have a pseudo-inverse.
     """
     mean = source.mean(axis=0)
     left = target.T @ target + MEAN_WEIGHT * np.outer(mean, mean) + RIDGE * np.eye(len(mean))
-    right = target.T @ sample.new + MEAN_WEIGHT * np.outer(mean, sample.new.mean(axis=0))
-    imputed = source @ (np.linalg.pinv(left, hermitian=True) @ right)
-    rows = with_one(np.vstack((sample.target, sample.filled(imputed))))
-    y = np.concatenate((sample.target_y, sample.source_y))
-    coef = _normal_equations(rows, y, np.ones(len(rows)))
+    right = sample.new.T @ target + MEAN_WEIGHT * np.outer(sample.new.mean(axis=0), mean)
+    imputed = source @ (right @ np.linalg.inv(left)).T
+    rows = with_one(np.vstack((sample.filled(imputed), sample.target)))
+    y = np.concatenate((sample.source_y, sample.target_y))
+    coef = _solution(rows.T @ rows, rows.T @ y)
     return Line(coef, np.zeros(sample.target.shape[1]))
 
 
-def _normal_equations(rows: Array, y: Array, weights: Array) -> Array:
-    left = rows.T @ (rows * weights[:, None])
-    coef: Array = np.linalg.pinv(left, hermitian=True) @ (rows.T @ (weights * y))
+def _solution(left: Array, right: Array) -> Array:
+    coef: Array = np.linalg.pinv(left, hermitian=True) @ right
     return coef
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from poolwise.double_double import Array
 from poolwise.experiments.dataset_statistics import HEAD, Statistics
-from poolwise.experiments.grids import Cell, Grid, Line
+from poolwise.experiments.grids import Cell, Grid, GridLine
 from poolwise.experiments.marks import Marks, marks_of, printed_marks
 from poolwise.experiments.runs import Errors, read_runs
 from poolwise.experiments.specs import STATISTICS, Protocol, TableSpec
@@ -19,11 +19,11 @@ LEGEND = (
     "ols: the target alone; dsft and dsft-nl: feature transfer, linear and by kernel; "
     "dp: data pooling. Lines 'printed' hold the paper's numbers, bold where they differ from ours.",
     "After a name: * no significant difference between dp and ols, † ols significantly better; "
-    "without a sign dp is. Underlined: the significantly better one of dp and dsft-nl. "
-    "Italic: the significantly better one of dp and dsft. Our lines have marks where all four "
-    "methods were run.",
+    "without a sign dp is; ? dp or ols was not run. Underlined: the significantly better one of dp "
+    "and dsft-nl. Italic: the significantly better one of dp and dsft.",
     "Significant: two-sided Wilcoxon signed-rank test, p < 0.05 / 3; which is better is read from "
-    "the means, as in the paper. A line 'by ranks' shows the marks where the ranks say otherwise.",
+    "the means, as in the paper. A line 'by ranks' has the marks by ranks where these differ; "
+    "elsewhere they are the same.",
     "The paper: Silvestrin, van Zanten, Hoogendoorn, Koole, Transfer Learning Across Datasets with "
     "Different Input Dimensions, arXiv 2202.05069.",
 )
@@ -102,7 +102,7 @@ def statistics_grid(statistics: Statistics) -> Grid:
     statistics : Statistics
         As ``count`` gives them.
     """
-    lines = tuple(Line(tuple(map(Cell, row))) for row in statistics.rows())
+    lines = tuple(GridLine(tuple(map(Cell, row))) for row in statistics.rows())
     return Grid("Dataset statistics (Table 1)", HEAD, lines, (statistics.verdict, SIZES))
 
 
@@ -122,35 +122,40 @@ def write_statistics(statistics: Statistics, folder: Path) -> str:
 
 def _lines(
     spec: TableSpec, dataset: str, columns: list[str], errors: Mapping[str, Array]
-) -> list[Line]:
+) -> list[GridLine]:
+    """Return our line, the same by ranks where its marks differ, and the printed line."""
     ours = {m: tuple(map(shown, pair)) for m, pair in summaries(errors).items()}
     line = spec.published[dataset]
     printed = {m: (shown(line.means[m]), shown(line.sds[m])) for m in spec.methods}
     by_means, by_ranks = marks_of(errors, "means"), marks_of(errors, "ranks")
-
-    def cell(numbers: Mapping[str, tuple[str, ...]], method: str, marks: Marks | None) -> Cell:
-        text = " ± ".join(numbers[method]) if method in numbers else "–"
-        if marks is None:
-            return Cell(text)
-        return Cell(text, method == marks.underlined, method == marks.italic)
-
-    def name(text: str, marks: Marks | None) -> Cell:
-        return Cell(text + (marks.sign if marks else ""))
-
-    lines = [Line((name(dataset, by_means), *(cell(ours, m, by_means) for m in columns)))]
+    lines = [_line(dataset, by_means, ours, columns)]
     if by_ranks != by_means:
-        cells = (name("by ranks", by_ranks), *(cell(ours, m, by_ranks) for m in columns))
-        lines.append(Line(cells, aside=True))
-    theirs = printed_marks(line)
-    cells = (
-        name("printed", theirs),
-        *(
-            Cell(c.text, c.underlined, c.italic, bold=m in printed and ours.get(m) != printed[m])
-            for m in columns
-            for c in [cell(printed, m, theirs)]
-        ),
-    )
-    return [*lines, Line(cells, aside=True)]
+        lines.append(_line("by ranks", by_ranks, ours, columns, aside=True))
+    theirs = _line("printed", printed_marks(line), printed, columns, aside=True, beside=ours)
+    return [*lines, theirs]
+
+
+def _line(
+    name: str,
+    marks: Marks,
+    numbers: Mapping[str, tuple[str, ...]],
+    columns: list[str],
+    *,
+    aside: bool = False,
+    beside: Mapping[str, tuple[str, ...]] | None = None,
+) -> GridLine:
+    """Return a line of numbers with marks, bold where the line beside it has other numbers."""
+
+    def cell(m: str) -> Cell:
+        if m not in numbers:
+            return Cell("–")
+        mean, sd = numbers[m]
+        other = (beside or {}).get(m, numbers[m])
+        # Words of the text: mean, ±, deviation.
+        bold = frozenset(place for place, k in ((0, 0), (2, 1)) if numbers[m][k] != other[k])
+        return Cell(f"{mean} ± {sd}", m == marks.underlined, m == marks.italic, bold)
+
+    return GridLine((Cell(name + marks.sign), *map(cell, columns)), aside)
 
 
 def _name(method: str) -> str:

@@ -11,20 +11,21 @@ from poolwise.errors import BadOption
 from poolwise.experiments import datasets, figures
 from poolwise.experiments.dataset_statistics import count
 from poolwise.experiments.figure_specs import DataSplit, read_spec
-from poolwise.experiments.parts import parts_of
+from poolwise.experiments.parts import Part, parts_of
 from poolwise.experiments.points import Point
 from poolwise.experiments.rendering import write_statistics, write_table
-from poolwise.experiments.runs import RUNS, compute
+from poolwise.experiments.runs import RUNS, compute, read_runs, unfinished
 from poolwise.experiments.specs import (
     STATISTICS,
     TABLES,
     Protocol,
+    TableSpec,
     check_protocol,
     read_statistics,
     read_table_spec,
 )
+from poolwise.experiments.tables import labels, run_count
 from poolwise.experiments.verdict import Verdict
-from poolwise.methods import method_of
 from poolwise.progress import tracked
 
 NAMES = (*TABLES, STATISTICS, *figures.NAMES)
@@ -98,8 +99,9 @@ def reproduce(
 ) -> Iterator[Outcome]:
     """Compute tables and figures, write them, and yield what came of each.
 
-    Every table and figure has a folder of its own, ``out/protocol/name``. A table that was
-    interrupted goes on where it was.
+    Every table and figure has a folder of its own, ``out/protocol/name``, and one with fewer runs
+    than the paper's another, ``out/protocol/name-runs5``. A table that was interrupted goes on
+    where it was, and methods that are finished from earlier calls stay in it.
 
     Parameters
     ----------
@@ -129,39 +131,96 @@ def reproduce(
     if methods is not None:
         methods = _our_names(methods)
     for name in names:
-        folder = Path(out) / protocol / name
+        folder = Path(out) / protocol / _folder(name, runs)
         if name in TABLES:
             spec = read_table_spec(name)
             parts = parts_of(spec, protocol, methods=methods, runs=runs)
-            done = compute(parts, folder, data=data, jobs=jobs)
-            for _ in tracked(done, len(parts), f"Table {name}", show=progress):
-                pass
-            verdict = write_table(spec, protocol, folder)
-            yield Outcome(name, (folder / RUNS, *_rendered(folder, name)), (str(verdict),), verdict)
+            yield _table(spec, parts, folder, data=data, jobs=jobs, progress=progress)
         elif name == STATISTICS:
-            says = write_statistics(count(data), folder)
-            yield Outcome(name, _rendered(folder, name), (says,))
+            yield _statistics(folder, data)
         else:
-            whole = read_spec(name).repetitions
-            repetitions = whole if runs is None else min(runs, whole)
-            points = figures.run(
+            yield _figure(
                 name,
-                protocol=protocol,
-                methods=methods or (),
-                repetitions=repetitions,
-                data=None if data is None else Path(data),
+                protocol,
+                methods or (),
+                folder,
+                runs=runs,
+                data=data,
+                jobs=jobs,
                 progress=progress,
             )
-            files = figures.write(points, name, folder)
-            if protocol != "published" or repetitions < whole:
-                yield Outcome(name, tuple(files), (NOT_JUDGED,))
-            else:
-                yield Outcome(name, tuple(files), tuple(_judged(points, name)))
 
 
 def missing_data(name: str, data: str | os.PathLike[str] | None = None) -> list[str]:
     """Return the datasets that a table or figure needs and that would have to be downloaded."""
     return [d for d in entry_of(name).needs if not datasets.available(d, data)]
+
+
+def _folder(name: str, runs: int | None) -> str:
+    """Return the name of a folder: a quick look has its own, and replaces no whole result."""
+    if name == STATISTICS or runs is None:
+        return name
+    if name in TABLES:
+        spec = read_table_spec(name)
+        whole = max(run_count(spec, dataset) for dataset in spec.datasets)
+    else:
+        whole = read_spec(name).repetitions
+    return name if runs >= whole else f"{name}-runs{runs}"
+
+
+def _table(
+    spec: TableSpec,
+    parts: Sequence[Part],
+    folder: Path,
+    *,
+    data: str | os.PathLike[str] | None,
+    jobs: int,
+    progress: bool | None,
+) -> Outcome:
+    for dataset in dict.fromkeys(part.dataset for part in unfinished(parts, folder)):
+        datasets.fetch(dataset, data)  # here, and not in several processes at once
+    done = compute(parts, folder, data=data, jobs=jobs)
+    for _ in tracked(done, len(parts), f"Table {spec.name}", show=progress):
+        pass
+    verdict = write_table(spec, parts[0].protocol, folder)
+    asked = {part.method for part in parts}
+    others = {m: None for by in read_runs(folder).values() for m in by if m not in asked}
+    earlier = [f"Also in it, from earlier commands: {', '.join(others)}."] if others else []
+    files = (folder / RUNS, *_rendered(folder, spec.name))
+    return Outcome(spec.name, files, (str(verdict), *earlier), verdict)
+
+
+def _statistics(folder: Path, data: str | os.PathLike[str] | None) -> Outcome:
+    says = write_statistics(count(data), folder)
+    return Outcome(STATISTICS, _rendered(folder, STATISTICS), (says,))
+
+
+def _figure(
+    name: str,
+    protocol: Protocol,
+    methods: Sequence[str],
+    folder: Path,
+    *,
+    runs: int | None,
+    data: str | os.PathLike[str] | None,
+    jobs: int,
+    progress: bool | None,
+) -> Outcome:
+    whole = read_spec(name).repetitions
+    repetitions = whole if runs is None else min(runs, whole)
+    points = figures.run(
+        name,
+        protocol=protocol,
+        methods=methods,
+        repetitions=repetitions,
+        data=None if data is None else Path(data),
+        jobs=jobs,
+        progress=progress,
+    )
+    files = figures.write(points, name, folder)
+    is_papers = protocol == "published" and repetitions == whole
+    says = tuple(_judged(points, name)) if is_papers else (NOT_JUDGED,)
+    return Outcome(name, tuple(files), says)
 
 
 def _rendered(folder: Path, name: str) -> tuple[Path, ...]:
@@ -172,14 +231,11 @@ def _rendered(folder: Path, name: str) -> tuple[Path, ...]:
 
 def _our_names(methods: Sequence[str]) -> list[str]:
     """Return the names that methods have in ``METHODS``; the paper has its own for some."""
-    papers = read_table_spec(TABLES[0]).methods
-    ours = [papers.get(m, m) for m in methods]
-    for name in ours:
-        method_of(name)  # says what there is
-    return ours
+    spec = read_table_spec(TABLES[0])
+    return [spec.methods.get(label, label) for label in labels(spec, methods)]
 
 
 def _judged(points: Sequence[Point], name: str) -> Iterator[str]:
-    for verdict in figures.verdicts(points, name):
-        holds = "Holds" if verdict.holds else "Does not hold"
-        yield f"{holds}: {verdict.says} Found: {verdict.found}."
+    for judgement in figures.judgements(points, name):
+        holds = "Holds" if judgement.holds else "Does not hold"
+        yield f"{holds}: {judgement.says} Found: {judgement.found}."

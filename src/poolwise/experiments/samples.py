@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,6 +40,11 @@ class Samples:
     target: Array
     test: Array
 
+    def __post_init__(self) -> None:
+        # The order of sums follows that of memory, and another process gets its arrays like this.
+        for name in ("source", "target", "test"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
+
     def score(self, curve: Curve, measure: Measure) -> Array:
         """Return what a figure shows of a curve, for each repetition."""
         test = StackedMoments.of_rows(self.test[None])
@@ -56,20 +62,28 @@ class Samples:
     def fit_one_by_one(self, curve: Curve) -> StackedFit:
         """Fit repetition by repetition with any registered method."""
         method = METHODS[curve.method](**curve.options)
-        fits = [method.solve(problem) for problem in self._problems()]
+        fits = [method.solve(problem) for problem in self._problems]
         coef = np.array([fit.coef for fit in fits])
         return StackedFit(coef, np.array([f.intercept for f in fits]), np.full(len(fits), np.nan))
 
-    def _problems(self) -> Iterator[Problem]:
+    @cached_property
+    def _problems(self) -> list[Problem]:
+        """One problem per repetition, made once for all curves.
+
+        Sums in doubles are enough: these columns are far from depending on each other, and the
+        bands of a figure far wider than rounding.
+        """
         old = (COLUMNS[0], COLUMNS[-1])
-        for S, T in zip(self.source, self.target, strict=True):
-            yield Problem(
-                Moments.of_rows(COLUMNS, T),
-                {"source": Moments.of_rows(old, S)},
+        return [
+            Problem(
+                Moments.of_rows(COLUMNS, T, precision="fast"),
+                {"source": Moments.of_rows(old, S, precision="fast")},
                 COLUMNS[-1],
                 target_rows=_ArrayRows(COLUMNS, T),
                 source_rows={"source": _ArrayRows(old, S)},
             )
+            for S, T in zip(self.source, self.target, strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)

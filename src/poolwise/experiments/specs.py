@@ -12,7 +12,7 @@ from typing import Any, Literal
 from poolwise.errors import BadOption
 
 TABLES = ("small5", "small3", "small5_np1", "large100", "large300", "nonadd5")
-STATISTICS = "statistics"
+STATISTICS, SETUPS = "statistics", "setups"
 
 Protocol = Literal["published", "corrected"]
 PROTOCOLS: tuple[Protocol, ...] = ("published", "corrected")
@@ -65,7 +65,7 @@ class TableSpec:
     published : mapping of str to Published
         What the paper prints, by dataset.
     digest : str
-        Hash of everything above and of the dataset sizes, which decide the splits.
+        Hash of everything above, and of the dataset sizes and the setups, which decide the splits.
     """
 
     name: str
@@ -109,6 +109,52 @@ class Sizes:
     runs: int
 
 
+@dataclass(frozen=True)
+class SmallSetup:
+    """One source, one test set, disjoint targets.
+
+    Parameters
+    ----------
+    runs : int
+        The most targets.
+    extra_rows : int
+        Rows of a usual target beyond one per feature.
+    targets_in_source, least_source_rows : int
+        The source has so many times the rows of a usual target, but so many rows at least.
+    test_share : int
+        One row in so many is a test row.
+    seed, target_seed : int
+        Of source and test set, and of the targets.
+    """
+
+    runs: int
+    extra_rows: int
+    targets_in_source: int
+    least_source_rows: int
+    test_share: int
+    seed: int
+    target_seed: int
+
+
+@dataclass(frozen=True)
+class LargeSetup:
+    """Test set and target drawn anew in each run; the source is what is left.
+
+    Parameters
+    ----------
+    runs : int
+        How many.
+    test_share : int
+        One row in so many is a test row.
+    seed : int
+        Of all draws.
+    """
+
+    runs: int
+    test_share: int
+    seed: int
+
+
 def read_table_spec(name: str) -> TableSpec:
     """Return the spec of a table.
 
@@ -139,7 +185,7 @@ def read_table_spec(name: str) -> TableSpec:
         datasets=tuple(published),
         methods=methods,
         published=published,
-        digest=hashlib.sha256((text + _text(STATISTICS)).encode()).hexdigest(),
+        digest=hashlib.sha256((text + _text(STATISTICS) + _text(SETUPS)).encode()).hexdigest(),
     )
 
 
@@ -147,6 +193,12 @@ def read_statistics() -> dict[str, Sizes]:
     """Return the paper's dataset statistics, in the order of the paper, which is alphabetical."""
     read = tomllib.loads(_text(STATISTICS))
     return {name: Sizes(**sizes) for name, sizes in read["published"].items()}
+
+
+def read_setups() -> tuple[SmallSetup, LargeSetup]:
+    """Return how rows are dealt out in the two setups."""
+    read = tomllib.loads(_text(SETUPS))
+    return SmallSetup(**read["small"]), LargeSetup(**read["large"])
 
 
 def check_protocol(protocol: str) -> Protocol:

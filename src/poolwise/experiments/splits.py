@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import ShuffleSplit
 
-from poolwise.experiments.specs import Sizes
+from poolwise.experiments.specs import Sizes, read_setups
 
 Index = NDArray[np.intp]
 
-MOST_RUNS, LARGE_RUNS = 50, 30
-EXTRA_ROWS = 30  # target rows beyond one per feature, in Table 1
-SHUFFLE_SEED, TARGET_SEED, LARGE_SEED = 1, 10, 1
+SMALL, LARGE = read_setups()
+LARGE_RUNS = LARGE.runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,8 @@ class Split:
 def small_sizes(total: int, features: int, target_rows: int | None = None) -> Sizes:
     """Return the sizes of the small setup.
 
-    The source has three times ``features + 30`` rows, whatever the target has, but 100 at least.
+    A usual target has ``features + 30`` rows; the source has three times as many, whatever the
+    target has, but 100 at least. The numbers stand in ``specs/setups.toml``.
 
     Parameters
     ----------
@@ -47,10 +47,11 @@ def small_sizes(total: int, features: int, target_rows: int | None = None) -> Si
     target_rows : int, optional
         Rows of each target; ``features + 30`` unless given.
     """
-    usual = features + EXTRA_ROWS
+    usual = features + SMALL.extra_rows
     target = usual if target_rows is None else target_rows
-    source, test = max(3 * usual, 100), total // 10
-    runs = min((total - source - test) // target, MOST_RUNS)
+    source = max(SMALL.targets_in_source * usual, SMALL.least_source_rows)
+    test = total // SMALL.test_share
+    runs = min((total - source - test) // target, SMALL.runs)
     return Sizes(total, source, target, test, features, runs)
 
 
@@ -68,8 +69,8 @@ def small_splits(sizes: Sizes, before: Iterable[Sizes]) -> list[Split]:
         Those of the datasets that come before it in the table, whose draws are skipped.
     """
     # As DataFrame.sample(frac=1, random_state=seed) of pandas does, by NumPy's old generator.
-    rows = np.random.RandomState(SHUFFLE_SEED).permutation(sizes.total)
-    stream = np.random.RandomState(TARGET_SEED)
+    rows = np.random.RandomState(SMALL.seed).permutation(sizes.total)
+    stream = np.random.RandomState(SMALL.target_seed)
     for other in before:
         stream.permutation(_rest(other))
     source, test, rest = np.split(rows, [sizes.source, sizes.source + sizes.test])
@@ -88,7 +89,7 @@ def large_splits(total: int, target_rows: int) -> list[Split]:
     target_rows : int
         Rows of each target: the last of the permuted training rows.
     """
-    shuffle = ShuffleSplit(LARGE_RUNS, test_size=total // 10, random_state=LARGE_SEED)
+    shuffle = ShuffleSplit(LARGE.runs, test_size=total // LARGE.test_share, random_state=LARGE.seed)
     return [
         Split(train[:-target_rows], train[-target_rows:], test)
         for train, test in shuffle.split(np.empty(total))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from poolwise.double_double import Array
+from poolwise.errors import BadOption
 from poolwise.experiments.stacked_moments import StackedFit, StackedMoments, stacked_regress
 
 CHUNK_BYTES = 4_000_000  # of kernel values held at a time
@@ -117,7 +118,7 @@ def _noise(moments: StackedMoments, ddof: str) -> Array:
 
 def _given(means: Mapping[str, float], repetitions: int, unseen: int) -> Array:
     if len(means) != unseen:
-        raise ValueError(f"means has {list(means)}, and {unseen} features are unseen.")
+        raise BadOption("means", dict(means), f"one mean for each of {unseen} unseen features")
     return np.tile(list(means.values()), (repetitions, 1))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from poolwise.double_double import Array
-from poolwise.errors import BadOption
+from poolwise.errors import BadOption, UnknownMethod
 from poolwise.experiments import corrected, datasets
 from poolwise.experiments.columns import ordered, with_product
 from poolwise.experiments.published import PUBLISHED
@@ -23,7 +23,7 @@ from poolwise.experiments.splits import (
     small_splits,
 )
 from poolwise.experiments.training import Sample
-from poolwise.methods import METHODS, method_of
+from poolwise.methods import METHODS
 
 
 class Score(NamedTuple):
@@ -42,6 +42,7 @@ def scores(
     *,
     data: str | os.PathLike[str] | None = None,
     runs: int | None = None,
+    skip: Container[int] = (),
 ) -> Iterator[Score]:
     """Yield the test error of each run and method, run by run.
 
@@ -60,6 +61,8 @@ def scores(
         A folder to look for the dataset in.
     runs : int, optional
         How many of the runs; all unless given.
+    skip : container of int, default=()
+        Runs to leave out; the others are the same with and without them.
     """
     rows = _rows(dataset, None if data is None else os.fspath(data), protocol)
     splits = splits_of(spec, dataset)[:runs]
@@ -68,6 +71,8 @@ def scores(
         rows = with_product(rows, spec.new_features)
     shared = features - spec.new_features
     for k, split in enumerate(splits):
+        if k in skip:
+            continue
         source, target, test = rows[split.source], rows[split.target], rows[split.test]
         sample = Sample(
             source[:, :shared], source[:, -1], target[:, :-1], target[:, -1], spec.product
@@ -92,8 +97,8 @@ def labels(spec: TableSpec, methods: Sequence[str] | None = None) -> tuple[str, 
         raise BadOption("methods", list(methods), "at least one name, or left out")
     wanted = list(spec.methods) if methods is None else [ours.get(m, m) for m in methods]
     for name in wanted:
-        if name not in spec.methods:
-            method_of(name)  # says what there is
+        if name not in (*spec.methods, *METHODS):
+            raise UnknownMethod(name, [*spec.methods, *METHODS])
     return tuple(dict.fromkeys(wanted))
 
 

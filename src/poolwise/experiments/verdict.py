@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from poolwise.double_double import Array
-from poolwise.experiments.marks import OTHERS, Marks, Outcome, marks_of, printed_marks
+from poolwise.experiments.marks import OTHERS, Mark, Marks, marks_of, printed_marks
 from poolwise.experiments.runs import Errors
 from poolwise.experiments.specs import TableSpec
 from poolwise.experiments.tables import run_count
@@ -118,9 +118,10 @@ def other_marks(spec: TableSpec, errors: Errors) -> list[str]:
     return [
         f"{dataset}: dp against {_dashed(other)} is {_said(a)}, printed {_said(b)}"
         for dataset, by_method in errors.items()
-        if (ours := marks_of(by_method)) is not None
-        for other, a, b in zip(OTHERS, ours, printed_marks(spec.published[dataset]), strict=True)
-        if a != b
+        for other, a, b in zip(
+            OTHERS, marks_of(by_method), printed_marks(spec.published[dataset]), strict=True
+        )
+        if a is not None and a != b
     ]
 
 
@@ -165,24 +166,19 @@ def _line_verdict(spec: TableSpec, dataset: str, errors: Mapping[str, Array]) ->
     return Verdict(
         means=sum((agreement(ours[m][0], printed.means[m]) for m in known), start=Tally()),
         sds=sum((agreement(ours[m][1], printed.sds[m]) for m in known), start=Tally()),
-        marks=Tally() if by_means is None else _same(by_means, printed_marks(printed)),
-        against_ranks=_differing(by_means, by_ranks),
+        marks=_same(by_means, printed_marks(printed)),
+        against_ranks=sum(a != b for a, b in zip(by_means, by_ranks, strict=True)),
         shortened=any(len(e) < run_count(spec, dataset) for e in errors.values()),
     )
 
 
 def _same(ours: Marks, printed: Marks) -> Tally:
-    return Tally(sum(a == b for a, b in zip(ours, printed, strict=True)), 0, len(ours))
+    pairs = [(a, b) for a, b in zip(ours, printed, strict=True) if a is not None]
+    return Tally(sum(a == b for a, b in pairs), 0, len(pairs))
 
 
-def _differing(one: Marks | None, other: Marks | None) -> int:
-    if one is None or other is None:
-        return 0
-    return sum(a != b for a, b in zip(one, other, strict=True))
-
-
-def _said(outcome: Outcome) -> str:
-    return "not different" if outcome == "none" else outcome
+def _said(mark: Mark | None) -> str:
+    return "not different" if mark is None or mark == "none" else mark
 
 
 def _dashed(method: str) -> str:

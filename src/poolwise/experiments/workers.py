@@ -8,12 +8,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from poolwise.errors import BadOption
+from poolwise.errors import BadOption, WorkerDied
 
 
 def each(
@@ -22,7 +23,7 @@ def each(
     """Run a task for each tuple of arguments; yield the place of each as it is done.
 
     Linear algebra has one thread everywhere, so that sums are added in the same order whatever
-    the number of processes.
+    the number of processes. The first error ends all processes.
 
     Parameters
     ----------
@@ -52,7 +53,9 @@ def each(
             for done in as_completed(places):
                 done.result()
                 yield places[done]
-        except (KeyboardInterrupt, GeneratorExit):
+        except BrokenProcessPool as error:
+            raise WorkerDied(len(workers)) from error
+        except BaseException:  # an error of a task, Ctrl-C, or nobody wants the rest
             for worker in workers:  # what they were at is not waited for
                 worker.terminate()
             raise

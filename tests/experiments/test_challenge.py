@@ -1,0 +1,74 @@
+"""A challenger wins, ties and loses against the best published method, cell by cell."""
+
+import numpy as np
+import pytest
+
+from poolwise.errors import BadOption
+from poolwise.experiments.challenge import challenge
+
+WAVE = 1.0 + 0.1 * np.linspace(-1.0, 1.0, 20)
+
+
+def cell(ols, dsft, dsft_nl, dp, mine):
+    """Errors with these means, in the same order in every run."""
+    means = {"ols": ols, "dsft": dsft, "dsft_nl": dsft_nl, "dp": dp, "mine": mine}
+    return {m: mean * WAVE for m, mean in means.items()}
+
+
+@pytest.fixture
+def found():
+    one = {"a": cell(2.0, 3.0, 4.0, 1.0, 0.5), "b": cell(1.0, 3.0, 4.0, 2.0, 2.0)}
+    two = {"a": cell(5.0, 2.0, 3.0, 4.0, 2.0)}
+    return challenge("mine", {"one": one, "two": two})
+
+
+def test_the_best_of_a_cell_is_the_smallest_mean(found):
+    assert [(d.table, d.dataset, d.best) for d in found.duels] == [
+        ("one", "a", "dp"),
+        ("one", "b", "ols"),
+        ("two", "a", "dsft"),
+    ]
+
+
+def test_wins_ties_and_losses_are_counted_against_the_best_and_against_each(found):
+    assert found.against_best == (1, 1, 1)
+    assert found.against("ols") == (2, 0, 1)
+    assert found.against("dp") == (2, 1, 0)
+    assert found.lost_to_target_only == (("one", "b"),)
+
+
+def test_the_ratio_is_a_geometric_mean(found):
+    assert [duel.ratio for duel in found.duels] == pytest.approx([0.5, 2.0, 1.0])
+    assert found.ratio == pytest.approx(1.0)
+
+
+def test_the_direction_is_that_of_the_ranks():
+    errors = cell(2.0, 3.0, 4.0, 1.0, 0.5)
+    errors["mine"][0] = 1000.0  # the mean is worse now, the ranks are not
+    found = challenge("mine", {"one": {"a": errors}})
+    assert found.against_best == (1, 0, 0)
+    assert found.ratio > 50.0
+
+
+def test_few_runs_are_ties():
+    errors = {m: e[:3] for m, e in cell(2.0, 3.0, 4.0, 1.0, 0.5).items()}
+    assert challenge("mine", {"one": {"a": errors}}).against_best == (0, 1, 0)
+
+
+def test_it_says_all_of_it(found):
+    assert str(found).splitlines() == [
+        "mine against the best published method of each of 3 cells: 1 won, 1 tied, 1 lost.",
+        "Geometric mean of its error over that of the best: 1.000.",
+        "Against ols: 2 won, 0 tied, 1 lost.",
+        "Against dsft: 2 won, 1 tied, 0 lost.",
+        "Against dsft_nl: 3 won, 0 tied, 0 lost.",
+        "Against dp: 2 won, 1 tied, 0 lost.",
+        "Significantly worse than the target alone in 1: one b.",
+    ]
+
+
+def test_a_method_that_was_not_run_is_named():
+    errors = cell(2.0, 3.0, 4.0, 1.0, 0.5)
+    del errors["dsft"]
+    with pytest.raises(BadOption, match="also dsft on a in one"):
+        challenge("mine", {"one": {"a": errors}})
