@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from poolwise.errors import BadOption
-from poolwise.experiments.challenge import challenge
+from poolwise.experiments.challenge import challenge, challengers
+from poolwise.experiments.rendering import write_challenge
 
 WAVE = 1.0 + 0.1 * np.linspace(-1.0, 1.0, 20)
 
@@ -72,3 +73,24 @@ def test_a_method_that_was_not_run_is_named():
     del errors["dsft"]
     with pytest.raises(BadOption, match="also dsft on a in one"):
         challenge("mine", {"one": {"a": errors}})
+
+
+def test_only_methods_beside_all_four_published_ones_can_challenge():
+    whole = cell(2.0, 3.0, 4.0, 1.0, 0.5)
+    assert challengers({"one": {"a": whole}}) == ["mine"]
+    for missing in ("dp", "mine"):
+        less = {m: e for m, e in whole.items() if m != missing}
+        assert challengers({"one": {"a": whole, "b": less}}) == []
+    assert challengers({}) == []
+
+
+def test_what_is_lost_is_bold_in_the_rendered_table(found, tmp_path):
+    write_challenge(found, tmp_path)
+    text = (tmp_path / "mine.md").read_text(encoding="utf-8")
+    lines = {line.split("|")[1].strip(): line for line in text.splitlines() if "|" in line}
+    assert "**lost**" in lines["one b"]
+    assert lines["one b"].count("**lost**") == 2  # against the best, which is the target alone
+    assert "**" not in lines["one a"] + lines["two a"]
+    assert "0.500" in lines["one a"]
+    assert (tmp_path / "mine.html").is_file()
+    assert (tmp_path / "mine.tex").is_file()

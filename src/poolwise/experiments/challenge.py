@@ -38,8 +38,8 @@ class Duel:
         Which cell.
     best : str
         The published method with the smallest mean error there.
-    ratio : float
-        Mean error of the challenger over that of the best.
+    error, best_error : float
+        Mean error of the challenger, and of the best.
     marks : mapping of str to {"better", "none", "worse"}
         How the challenger does against each published method.
     """
@@ -47,8 +47,14 @@ class Duel:
     table: str
     dataset: str
     best: str
-    ratio: float
+    error: float
+    best_error: float
     marks: Mapping[str, Mark]
+
+    @property
+    def ratio(self) -> float:
+        """Mean error of the challenger over that of the best."""
+        return self.error / self.best_error
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,21 @@ class Challenge:
         )
 
 
+def challengers(errors: Mapping[str, Errors]) -> list[str]:
+    """Return the methods that can be compared with the published ones, which must be there too.
+
+    Parameters
+    ----------
+    errors : mapping of str to Errors
+        As in ``challenge``.
+    """
+    cells = [by_method for of_table in errors.values() for by_method in of_table.values()]
+    everywhere = [m for m in cells[0] if all(m in cell for cell in cells)] if cells else []
+    if not set(PAPERS) <= set(everywhere):
+        return []
+    return [m for m in everywhere if m not in PAPERS]
+
+
 def challenge(method: str, errors: Mapping[str, Errors]) -> Challenge:
     """Compare a method with the four published ones in every cell.
 
@@ -137,8 +158,8 @@ def _duel(method: str, table: str, dataset: str, errors: Mapping[str, Array]) ->
         )
     best = min(PAPERS, key=lambda m: float(errors[m].mean()))
     marks = {m: compare(errors[method], errors[m], "ranks") for m in PAPERS}
-    ratio = float(errors[method].mean() / errors[best].mean())
-    return Duel(table, dataset, best, ratio, marks)
+    error, best_error = (float(errors[m].mean()) for m in (method, best))
+    return Duel(table, dataset, best, error, best_error, marks)
 
 
 def _record(marks: Iterable[Mark]) -> Record:

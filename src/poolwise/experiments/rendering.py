@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from poolwise.double_double import Array
+from poolwise.experiments.challenge import PAPERS, Challenge
 from poolwise.experiments.dataset_statistics import HEAD, Statistics
 from poolwise.experiments.grids import Cell, Grid, GridLine
-from poolwise.experiments.marks import Marks, marks_of, printed_marks
+from poolwise.experiments.marks import Mark, Marks, marks_of, printed_marks
 from poolwise.experiments.runs import Errors, read_runs
 from poolwise.experiments.specs import STATISTICS, Protocol, TableSpec
 from poolwise.experiments.verdict import Verdict, other_marks, shown, summaries, verdict
@@ -26,6 +27,10 @@ LEGEND = (
     "elsewhere they are the same.",
     "The paper: Silvestrin, van Zanten, Hoogendoorn, Koole, Transfer Learning Across Datasets with "
     "Different Input Dimensions, arXiv 2202.05069.",
+)
+CHALLENGE = (
+    "Won and lost: two-sided Wilcoxon signed-rank test over the runs at 0.05 / 3, directed by the "
+    "ranks. The best published method of a cell is the one of smallest mean error."
 )
 SIZES = (
     "Rows in all (n_total); in the small data setup rows of the source (n_S), of each target (n_T) "
@@ -92,6 +97,59 @@ def table_grid(spec: TableSpec, protocol: Protocol, errors: Errors) -> Grid:
         lines=tuple(lines),
         notes=(str(verdict(spec, errors)), *differing, *LEGEND),
     )
+
+
+def write_challenge(challenge: Challenge, folder: Path) -> None:
+    """Render a challenge in three formats.
+
+    Parameters
+    ----------
+    challenge : Challenge
+        A method against the published ones.
+    folder : path
+        Where.
+    """
+    write_grid(challenge_grid(challenge), folder, challenge.method)
+
+
+def challenge_grid(challenge: Challenge) -> Grid:
+    """Return a line for each cell, with what is lost in bold.
+
+    Parameters
+    ----------
+    challenge : Challenge
+        A method against the published ones.
+    """
+    lines = [
+        GridLine(
+            (
+                Cell(f"{duel.table} {duel.dataset}"),
+                Cell(shown(duel.error)),
+                Cell(f"{shown(duel.best_error)} {_name(duel.best)}"),
+                Cell(f"{duel.ratio:.3f}"),
+                *(_judged(duel.marks[m]) for m in (duel.best, *PAPERS)),
+            )
+        )
+        for duel in challenge.duels
+    ]
+    return Grid(
+        title=f"{challenge.method} against the published methods: test RMSE",
+        head=(
+            "cell",
+            challenge.method,
+            "best published",
+            "ratio",
+            "against it",
+            *(f"against {_name(m)}" for m in PAPERS),
+        ),
+        lines=tuple(lines),
+        notes=(*str(challenge).splitlines(), CHALLENGE),
+    )
+
+
+def _judged(mark: Mark) -> Cell:
+    text = {"better": "won", "worse": "lost", "none": "tied"}[mark]
+    return Cell(text, bold=frozenset({0}) if mark == "worse" else frozenset())
 
 
 def statistics_grid(statistics: Statistics) -> Grid:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from poolwise.errors import BadOption
 from poolwise.experiments import datasets, figures
+from poolwise.experiments.challenge import challenge, challengers
 from poolwise.experiments.dataset_statistics import count
 from poolwise.experiments.figure_specs import DataSplit, read_spec
 from poolwise.experiments.parts import Part, parts_of
 from poolwise.experiments.points import Point
-from poolwise.experiments.rendering import write_statistics, write_table
-from poolwise.experiments.runs import RUNS, compute, read_runs, unfinished
+from poolwise.experiments.rendering import write_challenge, write_statistics, write_table
+from poolwise.experiments.runs import RUNS, Errors, compute, read_runs, unfinished
 from poolwise.experiments.specs import (
     STATISTICS,
     TABLES,
@@ -28,6 +29,7 @@ from poolwise.experiments.tables import labels, run_count
 from poolwise.experiments.verdict import Verdict
 from poolwise.progress import tracked
 
+CHALLENGE = "challenge"  # folder of the comparisons of other methods with the published ones
 NAMES = (*TABLES, STATISTICS, *figures.NAMES)
 NOT_JUDGED = "Not judged: what the paper says holds for its own protocol and repetitions."
 
@@ -101,7 +103,9 @@ def reproduce(
 
     Every table and figure has a folder of its own, ``out/protocol/name``, and one with fewer runs
     than the paper's another, ``out/protocol/name-runs5``. A table that was interrupted goes on
-    where it was, and methods that are finished from earlier calls stay in it.
+    where it was, and methods that are finished from earlier calls stay in it. After the tables,
+    every method beside the published ones is compared with them, over all cells, in
+    ``out/protocol/challenge``.
 
     Parameters
     ----------
@@ -130,12 +134,14 @@ def reproduce(
         missing_data(name, data)
     if methods is not None:
         methods = _our_names(methods)
+    errors: dict[str, Errors] = {}
     for name in names:
         folder = Path(out) / protocol / _folder(name, runs)
         if name in TABLES:
             spec = read_table_spec(name)
             parts = parts_of(spec, protocol, methods=methods, runs=runs)
             yield _table(spec, parts, folder, data=data, jobs=jobs, progress=progress)
+            errors[name] = read_runs(folder)
         elif name == STATISTICS:
             yield _statistics(folder, data)
         else:
@@ -150,6 +156,10 @@ def reproduce(
                 progress=progress,
             )
 
+    for method in challengers(errors):
+        folder = Path(out) / protocol / _folder(CHALLENGE, runs)
+        yield _challenge(method, errors, folder)
+
 
 def missing_data(name: str, data: str | os.PathLike[str] | None = None) -> list[str]:
     """Return the datasets that a table or figure needs and that would have to be downloaded."""
@@ -160,6 +170,8 @@ def _folder(name: str, runs: int | None) -> str:
     """Return the name of a folder: a quick look has its own, and replaces no whole result."""
     if name == STATISTICS or runs is None:
         return name
+    if name == CHALLENGE:
+        return f"{name}-runs{runs}"
     if name in TABLES:
         spec = read_table_spec(name)
         whole = max(run_count(spec, dataset) for dataset in spec.datasets)
@@ -221,6 +233,13 @@ def _figure(
     is_papers = protocol == "published" and repetitions == whole
     says = tuple(_judged(points, name)) if is_papers else (NOT_JUDGED,)
     return Outcome(name, tuple(files), says)
+
+
+def _challenge(method: str, errors: Mapping[str, Errors], folder: Path) -> Outcome:
+    found = challenge(method, errors)
+    write_challenge(found, folder)
+    says = tuple(str(found).splitlines())
+    return Outcome(f"{CHALLENGE} {method}", _rendered(folder, method), says)
 
 
 def _rendered(folder: Path, name: str) -> tuple[Path, ...]:
