@@ -6,20 +6,21 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from poolwise import cli
 from poolwise.cli.app import app
+from poolwise.errors import DatasetNotFound
 from poolwise.experiments import tables
 from poolwise.experiments.datasets import available
 from poolwise.experiments.reproduction import NAMES
 from poolwise.experiments.specs import read_table_spec
-from tests.experiments.test_runs import made_up
+from tests.experiments.made_up import made_up_data, stopping_process
 
-ROOT = Path(__file__).parents[1]
+__all__ = ["made_up_data"]
+
 SMALL3 = read_table_spec("small3")
 QUICK = ["small3", "--runs", "1", "--methods", "ols,dp"]
 
@@ -27,15 +28,6 @@ needs_data = pytest.mark.skipif(
     not all(map(available, SMALL3.datasets)),
     reason="the datasets are not here: POOLWISE_DATA should name their folder",
 )
-
-
-@pytest.fixture
-def made_up_data(monkeypatch):
-    tables._rows.cache_clear()
-    monkeypatch.setattr(tables.datasets, "load", made_up)
-    monkeypatch.setattr(tables.datasets, "fetch", lambda name, data: None)
-    yield
-    tables._rows.cache_clear()
 
 
 def reproduce(*arguments):
@@ -71,8 +63,9 @@ def test_help_names_the_verb_and_its_options():
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["smal5"], 1, "BadOption: name='smal5' is not possible. It must be one of small5, small3"),
-        (["gain_mean", "smal5"], 1, "name='smal5'"),
+        (["smal5"], 1, "No table or figure named 'smal5'. Did you mean 'small5'? There are ['sma"),
+        (["smal5"], 1, "On the command line 'list' tells what each of them shows, and 'all'"),
+        (["gain_mean", "smal5"], 1, "UnknownResult: No table or figure named 'smal5'."),
         (["all", "small3"], 2, "'all' is about every name: give it alone."),
         (["small3", "list"], 2, "'list' is about every name: give it alone."),
         (["small5", "--methods", "ofset"], 1, "No method named 'ofset'. There are ['ols', 'dsft',"),
@@ -94,12 +87,45 @@ def test_what_is_wrong_is_told_before_anything_is_written(tmp_path, arguments, c
     assert not out.exists()
 
 
-def test_a_folder_that_is_a_file_is_told(tmp_path):
-    (tmp_path / "out").write_text("a file")
-    told = reproduce("correlation", "--runs", "2", "--out", tmp_path / "out")
+@pytest.mark.parametrize("below", ["", "folder/of/it"])
+def test_a_folder_that_is_a_file_is_told(tmp_path, below):
+    file = tmp_path / "out"
+    file.write_text("a file")
+    told = reproduce("correlation", "--runs", "2", "--out", file / below)
     assert told.exit_code == 1
-    assert str(tmp_path / "out") in told.stderr
-    assert "Traceback" not in told.output
+    assert words_of(told.stderr) == (
+        f"BadOption: out='{file / below}' is not possible. It must be a folder to write to, and "
+        f"{file} is a file."
+    )
+
+
+def test_what_is_out_of_reach_is_left_out_and_the_rest_is_computed(tmp_path, monkeypatch):
+    monkeypatch.delenv("POOLWISE_DATA", raising=False)
+    few = ("--runs", "2", "--out", tmp_path / "out")
+    told = reproduce("airfare", "correlation", "gain_mean", *few)
+    assert told.exit_code == 1
+    assert [line for line in told.stdout.splitlines() if line in NAMES] == [
+        "correlation",
+        "gain_mean",
+    ]
+    assert told.stderr.startswith("Left out: airfare (The dataset 'airfare' is out of reach.")
+    assert told.stderr.count("\n") == 1
+    alone = reproduce("airfare", *few)
+    assert alone.exit_code == 1
+    assert alone.stderr.startswith("DatasetNotFound: The dataset 'airfare' is out of reach.")
+
+
+def test_one_reason_is_told_once(tmp_path, monkeypatch):
+    def fetch(name, data):
+        raise DatasetNotFound(name, f"uci/{name}.csv.gz", [])
+
+    monkeypatch.setattr(tables.datasets, "fetch", fetch)
+    monkeypatch.setattr(tables.datasets, "available", lambda name, data: False)
+    told = reproduce("small5", "statistics", "small3", "correlation", *QUICK[1:], "--out", tmp_path)
+    assert told.exit_code == 1
+    assert "correlation.csv" in told.stdout
+    assert told.stderr.startswith("Left out: small5, statistics, small3 (The dataset 'concrete' is")
+    assert told.stderr.count("\n") == 1
 
 
 def test_a_figure_is_written_and_with_few_repetitions_not_judged(tmp_path):
@@ -160,40 +186,28 @@ def test_a_table_of_the_real_data_has_the_same_bytes_for_any_number_of_processes
         assert (one / file).read_bytes() == (two / file).read_bytes(), file
 
 
-# The command in a process, on made-up data; it stops for good in the fourth run.
-STOPPING = """
-import sys, time
-sys.path.insert(0, {root!r})
-from poolwise.cli import main
-from poolwise.experiments import tables
-from tests.experiments.test_runs import made_up
-
-predict, left = tables._predictions, 3
-
-def slow(*given):
-    global left
-    if left == 0:
-        print("stopped", flush=True)
-        time.sleep(600)
-    left -= 1
-    return predict(*given)
-
-tables.datasets.load, tables._predictions = made_up, slow
-tables.datasets.fetch = lambda name, data: None
-sys.argv = ["poolwise", "reproduce", *{arguments!r}]
-main()
+CALL = """
+    from poolwise.cli import main
+    sys.argv = ["poolwise", "reproduce", *{arguments!r}]
+    main()
 """
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("signal_name", "code"), [("SIGKILL", -9), ("SIGINT", 130)])
-def test_after_an_interrupt_the_same_command_goes_on(made_up_data, tmp_path, signal_name, code):
+def test_after_an_interrupt_the_same_command_goes_on(
+    made_up_data, tmp_path, signal_name, code, jobs
+):
     if not hasattr(signal, signal_name):
         pytest.skip(f"there is no {signal_name} here")
     out, whole = tmp_path / "interrupted", tmp_path / "whole"
-    program = STOPPING.format(root=str(ROOT), arguments=[*QUICK, "--out", str(out)])
-    with subprocess.Popen([sys.executable, "-c", program], stdout=-1, stderr=-1, text=True) as run:
-        assert run.stdout.readline() == "stopped\n"
+    call = CALL.strip().format(arguments=[*QUICK, "--jobs", str(jobs), "--out", str(out)])
+    with stopping_process(tmp_path / "program", call, stop_after=3) as run:
+        assert [run.stdout.readline() for _ in range(1 + jobs)] == [
+            "ready\n",
+            *["stopped\n"] * jobs,
+        ]
         run.send_signal(getattr(signal, signal_name))
         _, errors = run.communicate(timeout=20)
     assert run.returncode == code, errors
@@ -204,7 +218,7 @@ def test_after_an_interrupt_the_same_command_goes_on(made_up_data, tmp_path, sig
         )
     folder = out / "published" / "small3-runs1"
     kept = {file: file.stat().st_mtime_ns for file in folder.glob("parts/*.csv")}
-    assert len(kept) == 3
+    assert len(kept) == 3 * jobs
     assert not (folder / "runs.csv").exists()
 
     for folder_of_run in (out, whole):
@@ -258,7 +272,7 @@ def test_the_module_runs_as_a_command():
     command = [sys.executable, "-m", "poolwise", "reproduce", "nothing"]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert told.returncode == 1
-    assert told.stderr.startswith("BadOption: name='nothing'")
+    assert told.stderr.startswith("UnknownResult: No table or figure named 'nothing'. There are")
     assert told.stderr.count("\n") == 1
 
 

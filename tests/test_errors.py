@@ -49,6 +49,7 @@ EXAMPLES = [
     errors.UnknownMethod("data_poling", ["data_pooling", "offset"]),
     errors.BadOption("ddof", 3, "'unbiased' or 'mle'"),
     errors.UnknownDataset("whine", ["concrete", "wine"]),
+    errors.UnknownResult("smal5", ["small5", "small3"]),
     errors.DatasetNotFound("wine", "uci/wine.csv.gz", ["no file /data/uci/wine.csv.gz"]),
     errors.WrongChecksum("wine", "/data/uci/wine.csv.gz", "e2ca", "542c", "Delete it."),
     errors.UnreadableDataset("airfare", "airfare.csv.gz", "it is empty", "text"),

@@ -1,5 +1,7 @@
 """A bar appears after two seconds, on a terminal, and never changes what is yielded."""
 
+import time
+
 import pytest
 
 from poolwise import progress
@@ -20,6 +22,31 @@ def test_slow_work_shows_its_label(capfd, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich then treats the stream as a terminal
     list(progress.tracked(range(3), 3, "Reading", show=True))
     assert "Reading" in capfd.readouterr().err
+
+
+def test_a_bar_appears_while_the_first_item_takes_long(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0.1)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = []
+
+    def items():
+        shown.append("Reading" in capfd.readouterr().err)
+        end = time.monotonic() + 20
+        while not shown[-1] and time.monotonic() < end:
+            time.sleep(0.05)
+            shown.append("Reading" in capfd.readouterr().err)
+        yield 1
+
+    assert list(progress.tracked(items(), 1, "Reading", show=True)) == [1]
+    assert (shown[0], shown[-1]) == (False, True)
+
+
+def test_items_may_be_work_of_different_size(monkeypatch):
+    moved = []
+    monkeypatch.setattr("rich.progress.Progress.advance", lambda _, __, by: moved.append(by))
+    list(progress.tracked([2, 3], 5, "Reading", work=float, show=True))
+    list(progress.tracked([2, 3], 2, "Reading", show=True))
+    assert moved == [2.0, 3.0, 1.0, 1.0]
 
 
 def test_a_transfer_shows_its_label_and_its_size(capfd, monkeypatch):

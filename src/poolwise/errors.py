@@ -430,6 +430,18 @@ class UnknownDataset(TransferError):
         super().__init__(f"No dataset named {name!r}. There are {listed(there)}.{hint}")
 
 
+class UnknownResult(TransferError):
+    """A name that no table or figure of the paper has."""
+
+    def __init__(self, name: object, there: Sequence[str]) -> None:
+        near = get_close_matches(str(name), there, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(
+            f"No table or figure named {name!r}.{hint} There are {listed(there)}. On the command "
+            "line 'list' tells what each of them shows, and 'all' computes them all."
+        )
+
+
 class DatasetNotFound(TransferError):
     """A dataset that no folder holds and that could not be downloaded."""
 

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn
 
 T = TypeVar("T")
 
 PATIENCE = 2.0  # seconds before a bar appears
 
 
-def tracked(items: Iterable[T], total: int, label: str, *, show: bool | None = None) -> Iterator[T]:
+def tracked(
+    items: Iterable[T],
+    total: float,
+    label: str,
+    *,
+    work: Callable[[T], float] | None = None,
+    show: bool | None = None,
+) -> Iterator[T]:
     """Yield items, and show a bar with the time left once it takes longer than two seconds.
 
     Parameters
     ----------
     items : iterable
         What to go through.
-    total : int
-        How many there are.
+    total : float
+        How many there are, or how much work they are together.
     label : str
         What is being done.
+    work : callable, optional
+        How much work an item was; all are alike unless given.
     show : bool, optional
         Whether to show a bar; unless given, on a terminal and in a notebook. It needs rich,
         which comes with ``poolwise[cli]``; without it nothing is shown.
@@ -35,16 +44,13 @@ def tracked(items: Iterable[T], total: int, label: str, *, show: bool | None = N
     if not _shown(show):
         yield from items
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total, visible=False)
-        start = time.monotonic()
+    with _bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task(label, total=total)
         for item in items:
             yield item
-            bar.update(task, advance=1, visible=time.monotonic() - start > PATIENCE)
+            bar.advance(task, 1.0 if work is None else work(item))
 
 
 @contextmanager
@@ -61,8 +67,7 @@ def transfer_bar(label: str, *, show: bool | None = None) -> Iterator[TransferBa
     if not _shown(show):
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}"),
@@ -70,7 +75,7 @@ def transfer_bar(label: str, *, show: bool | None = None) -> Iterator[TransferBa
         DownloadColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar(*columns) as bar:
         yield TransferBar(bar, label)
 
 
@@ -86,8 +91,7 @@ class TransferBar:
     """
 
     def __init__(self, bar: Progress, label: str) -> None:
-        self._bar, self._start = bar, time.monotonic()
-        self._task = bar.add_task(label, total=None, visible=False)
+        self._bar, self._task = bar, bar.add_task(label, total=None)
 
     @property
     def total(self) -> float | None:
@@ -100,15 +104,31 @@ class TransferBar:
 
     def update(self, size: int) -> None:
         """Move on by ``size`` bytes."""
-        late = time.monotonic() - self._start > PATIENCE
-        self._bar.update(self._task, advance=size, visible=late)
+        self._bar.advance(self._task, size)
 
     def reset(self) -> None:
         """Go back to the start, from where pooch fills the bar when all is there."""
-        self._bar.reset(self._task, visible=self._bar.tasks[self._task].visible)
+        self._bar.reset(self._task)
 
     def close(self) -> None:
         """Do nothing more."""
+
+
+def _bar(*columns: ProgressColumn) -> Progress:
+    """Return a bar that draws itself from time to time, and nothing before its time has come."""
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress
+
+    start = time.monotonic()
+
+    class PatientProgress(Progress):
+        def get_renderables(self) -> Iterable[RenderableType]:
+            return super().get_renderables() if time.monotonic() - start > PATIENCE else ()
+
+    # Speed is that of the last ten minutes: an item may well take one.
+    return PatientProgress(
+        *columns, console=Console(stderr=True), transient=True, speed_estimate_period=600.0
+    )
 
 
 def _shown(show: bool | None) -> bool:

@@ -16,6 +16,13 @@ def test_there_is_one_file_per_figure():
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_no_comment_is_made_twice(name):
+    file = resources.files("poolwise.experiments").joinpath("specs", "figures", f"{name}.toml")
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line[:1] == "#"]
+    assert len(lines) == len(set(lines))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_spec_names_only_what_exists(name):
     spec = read_spec(name)
     curves = {curve.name for curve in spec.curves}

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from poolwise import PooledRegressor
 from poolwise.experiments import corrected
 from poolwise.experiments.published import PUBLISHED
-from poolwise.experiments.training import Sample
+from poolwise.experiments.training_rows import TrainingRows
 from poolwise.methods.data_pooling import DataPooling
 
 
@@ -20,7 +20,7 @@ def sample(request):
     if request.param:
         X = np.column_stack((X, X[:, 2] * X[:, 4]))
         y = y + X[:, 5]
-    return Sample(X[:50, :3], y[:50], X[50:], y[50:], product=request.param)
+    return TrainingRows(X[:50, :3], y[:50], X[50:], y[50:], product=request.param)
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def test_errors_with_the_printed_moments_agree():
     assert found.marks == Tally(3, 0, 3)
     assert not found.shortened
     assert str(total([found, found])) == (
-        "Agree with the printed digits: 8 of 8 means, 8 of 8 standard deviations; 6 of 6 marks."
+        "Agree with the printed digits: 8 of 8 means, 8 of 8 standard deviations, 6 of 6 marks."
     )
 
 
@@ -173,7 +173,17 @@ def test_pages_are_balanced_and_lines_have_as_many_cells_as_the_head():
 
 def test_one_run_has_no_deviation():
     grid = table_grid(SPEC, "published", {"concrete": {"dp": np.array([14.0])}})
-    assert grid.lines[0].cells[1].text == "14 ± nan"
+    assert grid.lines[0].cells[1].text == "14 ± –"
+    assert grid.lines[1].cells[1].bold == frozenset({0})  # printed: 14.3
+    assert grid.notes[0] == (
+        "Agree with the printed digits: 0 of 1 means. "
+        "There were fewer runs than in the paper: do not expect agreement."
+    )
+
+
+def test_of_methods_that_the_paper_has_not_nothing_is_counted():
+    said = str(verdict(SPEC, {"concrete": {"offset": np.arange(21.0)}}))
+    assert said == "The paper prints nothing of these methods."
 
 
 def test_three_formats_carry_the_same_marks():

@@ -2,23 +2,16 @@
 
 import pytest
 
-from poolwise.errors import BadOption, UnknownMethod
-from poolwise.experiments import figures, reproduction, tables
-from poolwise.experiments.datasets import VARIABLE
+from poolwise.errors import BadOption, UnknownMethod, UnknownResult
+from poolwise.experiments import figures, parts, reproduction
+from poolwise.experiments.data_folders import VARIABLE
 from poolwise.experiments.points import read_points
 from poolwise.experiments.reproduction import NAMES, NOT_JUDGED, entry_of, missing_data, reproduce
 from poolwise.experiments.runs import read_runs
 from poolwise.experiments.specs import STATISTICS, TABLES
-from tests.experiments.test_runs import made_up
+from tests.experiments.made_up import made_up_data
 
-
-@pytest.fixture
-def made_up_data(monkeypatch):
-    tables._rows.cache_clear()
-    monkeypatch.setattr(tables.datasets, "load", made_up)
-    monkeypatch.setattr(tables.datasets, "fetch", lambda name, data: None)
-    yield
-    tables._rows.cache_clear()
+__all__ = ["made_up_data"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,7 +39,7 @@ def test_what_is_missing_is_told_by_name(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("names", "options", "error"),
     [
-        (["correlation", "small6"], {}, BadOption),
+        (["correlation", "small6"], {}, UnknownResult),
         (["correlation"], {"protocol": "printed"}, BadOption),
         (["correlation"], {"methods": ["ols", "ofset"]}, UnknownMethod),
         (["correlation", "wine"], {"data": "no/such/folder"}, BadOption),
@@ -95,9 +88,43 @@ def test_methods_of_earlier_commands_stay_in_the_table_and_are_told(made_up_data
         str(whole.verdict),
         "Also in it, from earlier commands: ols, dsft, dsft_nl.",
     )
-    (more,) = reproduce(["small3"], methods=["offset"], out=tmp_path, runs=2)
+    more, against = reproduce(["small3"], methods=["offset"], out=tmp_path, runs=2)
+    assert against.name == "challenge offset"
     assert all("offset" in file.read_text() for file in more.files)
     assert more.verdict.means.total == 4 * 9
+
+
+def test_methods_that_other_code_made_leave_the_table_and_are_told(
+    made_up_data, tmp_path, monkeypatch
+):
+    list(reproduce(["small3"], methods=["ols", "offset", "dp"], out=tmp_path, runs=1))
+    monkeypatch.setattr(parts, "_code", lambda: "other code")
+    (outcome,) = reproduce(["small3"], methods=["dp"], out=tmp_path, runs=1)
+    assert outcome.says[1:] == (
+        "Made by other code, or damaged, and no longer in it: ols, offset; name them again to "
+        "compute them.",
+    )
+    (again,) = reproduce(["small3"], methods=["dp"], out=tmp_path, runs=1)
+    assert again.says[1:] == ()
+    (named,) = reproduce(["small3"], methods=["ols", "offset"], out=tmp_path, runs=1)
+    assert named.says[1:] == ("Also in it, from earlier commands: dp.",)
+
+
+def test_a_bar_is_for_what_is_missing_alone(made_up_data, tmp_path, monkeypatch):
+    shown = []
+
+    def tracked(items, total, label, *, work, show):
+        shown.append((total, [(item.dataset, work(item)) for item in items]))
+        return ()
+
+    monkeypatch.setattr(reproduction, "tracked", tracked)
+    list(reproduce(["small3"], methods=["ols"], out=tmp_path, runs=2))
+    (total, parts_made), *_ = shown
+    assert total == sum(work for _, work in parts_made)
+    assert dict(parts_made)["energy"] == 2 * 768
+    (tmp_path / "published/small3-runs2/parts/energy-ols.csv").unlink()
+    list(reproduce(["small3"], methods=["ols"], out=tmp_path, runs=2))
+    assert shown[1] == (2 * 768, [("energy", 2 * 768)])
 
 
 def test_data_is_fetched_once_before_anything_is_computed(made_up_data, tmp_path, monkeypatch):

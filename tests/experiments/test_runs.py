@@ -1,37 +1,25 @@
 """Runs are kept one by one, survive any interrupt, and do not depend on how they were made."""
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from poolwise.errors import BadOption
 from poolwise.experiments import parts as making
 from poolwise.experiments import tables
-from poolwise.experiments.datasets import UCI, available
+from poolwise.experiments.datasets import available
 from poolwise.experiments.parts import parts_of
 from poolwise.experiments.runs import compute, read_runs
 from poolwise.experiments.specs import read_table_spec
+from tests.experiments.made_up import made_up, made_up_data, stopping_process
+from tests.test_layers import ALL, inside
+
+__all__ = ["made_up", "made_up_data"]
 
 SPEC = read_table_spec("small5")
 DATASETS = ["concrete", "energy"]
-
-
-def made_up(name, data=None):
-    """Rows of the right shape."""
-    rng = np.random.default_rng(sum(name.encode()))
-    return rng.normal(size=(UCI[name].rows, UCI[name].columns))
-
-
-@pytest.fixture
-def made_up_data(monkeypatch):
-    tables._rows.cache_clear()
-    monkeypatch.setattr(tables.datasets, "load", made_up)
-    yield
-    tables._rows.cache_clear()
 
 
 @pytest.fixture
@@ -92,6 +80,30 @@ def test_another_version_of_what_computes_is_other_code(monkeypatch, package):
     assert parts()[0].head != before
 
 
+def test_code_that_computes_no_number_of_a_table_is_not_hashed():
+    assert making._is_aside(Path("cli/app.py"))
+    assert making._is_aside(Path("experiments/drawing.py"))
+    assert not making._is_aside(Path("tables/arrays.py"))
+    assert not making._is_aside(Path("experiments/tables.py"))
+
+
+def test_code_that_a_table_is_computed_by_is_hashed():
+    paths, reached, todo = dict(ALL), set(), ["experiments.runs"]
+    while todo:
+        name = todo.pop()
+        if name and name not in reached:  # the package itself imports everything
+            reached.add(name)
+            todo += inside(name, paths[name])
+    assert {"experiments.workers", "methods.data_pooling", "row_sums"} <= reached
+    aside = {name for name in reached if making._is_aside(Path(name.replace(".", "/")))}
+    assert aside == {"progress"}  # by way of downloads, which have a bar
+
+
+def test_what_is_set_aside_exists():
+    root = Path(making.__file__).parents[1]
+    assert all((root / a).is_dir() or (root / f"{a}.py").is_file() for a in making.ASIDE)
+
+
 def test_finished_methods_stay_in_the_table_whatever_is_asked_for_next(
     made_up_data, tmp_path, computed
 ):
@@ -120,6 +132,7 @@ DAMAGES = {
     "one line more": lambda whole: whole + b"4,1.0\n",
     "no text": lambda whole: b"\xff\xfe" + whole,
     "no number": lambda whole: whole.replace(b"\n0,", b"\nzero,"),
+    "another digit": lambda whole: whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:],
     "a run twice": lambda whole: whole.replace(b"\n0,", b"\n1,"),
 }
 
@@ -149,7 +162,9 @@ def test_whole_lines_of_a_journal_are_kept(made_up_data, tmp_path, computed, lin
     whole, kept = (tmp_path / "runs.csv").read_bytes(), tmp_path / "parts"
     text = (kept / "energy-dp.csv").read_bytes()
     (kept / "energy-dp.csv").unlink()
-    begun = b"".join(text.splitlines(keepends=True)[: 1 + lines]) + half
+    head = next(part.head for part in parts(methods=["dp"]) if part.dataset == "energy")
+    runs = text.splitlines(keepends=True)[1 : 1 + lines]
+    begun = b"".join((head.encode() + b"\n", *runs)) + half
     (kept / "energy-dp.csv.one.journal").write_bytes(begun)
     (kept / "energy-dp.csv.two.journal").write_bytes(b"# other code\n0,1.0\n")
     computed.clear()
@@ -167,35 +182,16 @@ def test_a_kill_after_the_last_part_leaves_no_journal_for_good(made_up_data, tmp
     assert not list(tmp_path.rglob("*.journal"))
 
 
-# In a process of its own, on made-up data; it stops for good in the run after the given number.
-PROCESS = """
-import sys, time
-sys.path.insert(0, {root!r})
-from pathlib import Path
-from tests.experiments.test_runs import made_up, parts, tables
-from poolwise.experiments.runs import compute
-
-predict, left = tables._predictions, {stop_after!r}
-
-def slow(*given):
-    global left
-    if left == 0:
-        print("stopped", flush=True)
-        time.sleep(600)
-    left -= 1
-    return predict(*given)
-
-tables.datasets.load, tables._predictions = made_up, slow
-print("ready", flush=True)
-for part in compute(parts(), Path({folder!r})):
-    pass
+CALL = """
+    from pathlib import Path
+    from tests.experiments.test_runs import parts, run
+    run(parts(), Path({folder!r}))
 """
 
 
 def process(folder, stop_after=-1):
-    root = str(Path(__file__).parents[2])
-    code = PROCESS.format(root=root, folder=str(folder), stop_after=stop_after)
-    return subprocess.Popen([sys.executable, "-c", code], stdout=-1, stderr=-1, text=True)
+    call = CALL.strip().format(folder=str(folder))
+    return stopping_process(folder.with_name(f"{folder.name} program"), call, stop_after)
 
 
 @pytest.mark.slow

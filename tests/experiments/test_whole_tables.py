@@ -1,12 +1,13 @@
 """The six tables of the paper, whole, against what is printed."""
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from poolwise.experiments import datasets
 from poolwise.experiments.reproduction import reproduce
 from poolwise.experiments.runs import read_runs
 from poolwise.experiments.specs import TABLES, read_table_spec
-from poolwise.experiments.verdict import shown, summaries, total
+from poolwise.experiments.verdict import agreement, summaries, total
 
 MISSING = [d for d in read_table_spec("small5").datasets if not datasets.available(d)]
 
@@ -19,6 +20,9 @@ DECIDED_BY_ROUNDING = {
     ("small5_np1", "pol", "dp"),
     ("nonadd5", "skillcraft", "dp"),
 }
+KERNELS = {info["architecture"] for info in threadpool_info() if "architecture" in info}
+# Kernels with which no mean is off by more than one unit in the last digit.
+WITHIN_ONE_UNIT = {"SkylakeX", "Haswell", "Zen"}
 
 
 @pytest.mark.slow
@@ -27,7 +31,10 @@ def test_the_published_protocol_gives_the_printed_numbers(tmp_path):
     outcomes = list(reproduce(TABLES, jobs=2, out=tmp_path, progress=False))
     found = total(outcome.verdict for outcome in outcomes)
     assert found.means.total == found.sds.total == 216
-    assert {cell for name in TABLES for cell in other_means(name, tmp_path)} <= DECIDED_BY_ROUNDING
+    off = {cell: tally for name in TABLES for cell, tally in other_means(name, tmp_path)}
+    assert off.keys() <= DECIDED_BY_ROUNDING
+    if KERNELS and KERNELS <= WITHIN_ONE_UNIT:
+        assert {cell for cell, tally in off.items() if not tally.next_to} == set()
     assert found.means.agree >= 214
     assert found.sds.agree >= 208
     assert (found.marks.agree >= 160, found.marks.total) == (True, 162)
@@ -39,5 +46,6 @@ def other_means(name, folder):
     spec = read_table_spec(name)
     for dataset, errors in read_runs(folder / "published" / name).items():
         for method, (mean, _) in summaries(errors).items():
-            if shown(mean) != shown(spec.published[dataset].means[method]):
-                yield name, dataset, method
+            tally = agreement(mean, spec.published[dataset].means[method])
+            if not tally.agree:
+                yield (name, dataset, method), tally

@@ -71,5 +71,12 @@ def test_an_error_in_one_process_ends_the_others():
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 def test_a_process_that_was_killed_is_told_with_what_to_do():
+    start = time.monotonic()
     with pytest.raises(WorkerDied, match=r"One of 2 worker processes.*memory.*kept.*fewer --jobs"):
-        list(each(die_or_sleep, [(600,), (0,)], 2))
+        list(each(die_or_sleep, [(60,), (0,)], 2))
+    assert time.monotonic() - start < 20  # and not when the other process returns
+
+
+@pytest.mark.slow
+def test_processes_that_end_with_their_work_are_not_taken_for_dead():
+    assert sorted(each(die_or_sleep, [(0.01,)] * 8, 2)) == list(range(8))

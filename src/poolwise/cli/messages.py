@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import typer
@@ -20,7 +20,7 @@ def told_plainly(interrupted: str) -> Iterator[None]:
     interrupted : str
         What to say after an interrupt.
     """
-    errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    errors = _console()
     try:
         yield
     except (TransferError, OSError) as error:
@@ -29,3 +29,19 @@ def told_plainly(interrupted: str) -> Iterator[None]:
     except KeyboardInterrupt:
         errors.print(interrupted)
         raise typer.Exit(130) from None
+
+
+def tell_left_out(names: Mapping[str, Sequence[str]]) -> None:
+    """Say what was left out and why, a line for each reason.
+
+    Parameters
+    ----------
+    names : mapping of str to sequence of str
+        What was left out, by reason.
+    """
+    for reason, left_out in names.items():
+        _console().print(f"Left out: {', '.join(left_out)} ({reason})")
+
+
+def _console() -> Console:
+    return Console(stderr=True, soft_wrap=True, highlight=False, markup=False)

@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from poolwise.cli.messages import told_plainly
-from poolwise.experiments.datasets import AIRFARE
+from poolwise.cli.messages import tell_left_out, told_plainly
+from poolwise.experiments import airfare
 from poolwise.experiments.reproduction import NAMES, Outcome, entry_of, missing_data, reproduce
 from poolwise.experiments.verdict import Verdict, total
 
@@ -62,6 +62,7 @@ def reproduce_papers_results(
         return
     chosen = list(NAMES) if names == ["all"] else list(dict.fromkeys(names))
     kept = f"Interrupted. What was finished is kept in {out}; the same command goes on from there."
+    left_out: dict[str, list[str]] = {}  # names by the reason
     with told_plainly(kept), _added_up(console, protocol) as verdicts:
         for outcome in reproduce(
             chosen,
@@ -72,9 +73,15 @@ def reproduce_papers_results(
             runs=runs,
             data=data,
         ):
+            if outcome.left_out is not None:
+                left_out.setdefault(str(outcome.left_out), []).append(outcome.name)
+                continue
             _tell(console, outcome)
             if outcome.verdict is not None:
                 verdicts.append(outcome.verdict)
+    if left_out:
+        tell_left_out(left_out)
+        raise typer.Exit(1)
 
 
 @contextmanager
@@ -111,6 +118,6 @@ def _listed(data: Path | None) -> Table:
         state = "here" if entry.needs else "none needed"
         if missing:
             to_come = f"{len(missing)} of {len(entry.needs)} to download"
-            state = "from a local file only" if AIRFARE in missing else to_come
+            state = "from a local file only" if airfare.NAME in missing else to_come
         table.add_row(name, entry.where, entry.title, state)
     return table

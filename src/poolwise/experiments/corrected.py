@@ -8,7 +8,7 @@ import numpy as np
 
 from poolwise.double_double import Array
 from poolwise.experiments.published import MEAN_WEIGHT, RIDGE, kernel_inputs, linear_inputs
-from poolwise.experiments.training import Sample
+from poolwise.experiments.training_rows import TrainingRows
 from poolwise.fit import LinearFit
 from poolwise.methods import method_of
 from poolwise.problem import Problem
@@ -19,7 +19,7 @@ from poolwise.tables.rows import TableRows
 INPUTS = {"feature_transfer": linear_inputs, "kernel_transfer": kernel_inputs}
 
 
-def solve(sample: Sample, method: str) -> LinearFit:
+def solve(sample: TrainingRows, method: str) -> LinearFit:
     """Return the fit of a method of ours.
 
     A product is a new feature like the others, except to the two methods that impute: they
@@ -27,7 +27,7 @@ def solve(sample: Sample, method: str) -> LinearFit:
 
     Parameters
     ----------
-    sample : Sample
+    sample : TrainingRows
         The training rows.
     method : str
         One of ``poolwise.METHODS``.
@@ -53,7 +53,7 @@ def _rows(X: Array, y: Array, where: str) -> TableRows:
     return TableRows(ArrayTable(X, names), tuple(map(Column, names)), "y", y, None, where)
 
 
-def _imputed(sample: Sample, target: Array, source: Array) -> Array:
+def _imputed(sample: TrainingRows, target: Array, source: Array) -> Array:
     """Impute by the map of the published program, found as least squares over a few more rows."""
     p, q = target.shape[1], sample.new.shape[1]
     mean_row, new_mean = source.mean(axis=0), sample.new.mean(axis=0)

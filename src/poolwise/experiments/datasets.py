@@ -1,40 +1,30 @@
-"""The paper's datasets: from a folder, or downloaded once and kept.
+"""The ten UCI datasets of the paper: from a folder, or downloaded once and kept.
 
-The ten UCI sets are those of one commit of a public repository, byte for byte: a file counts only
+They are those of one commit of a public repository, byte for byte: a file counts only
 if its SHA-256 is the one below, wherever it comes from, so every copy gives the same numbers. It
 is read into memory, checked there and parsed from there, so no file is half-read.
 """
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import os
-import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from poolwise.double_double import Array
-from poolwise.errors import (
-    BadOption,
-    DatasetNotFound,
-    MissingColumns,
-    NotFinite,
-    NotInstalled,
-    UnknownDataset,
-    UnreadableDataset,
-)
+from poolwise.errors import DatasetNotFound, NotInstalled, UnknownDataset
+from poolwise.experiments import airfare
+from poolwise.experiments.data_folders import VARIABLE, look_for
 from poolwise.experiments.downloads import check, download, reason, sha256_of
 
 BASE = (
     "https://raw.githubusercontent.com/treforevans/uci_datasets/"
     "f0737523712fe66a1640e4b980b927e8490b58eb/uci_datasets"
 )
-VARIABLE = "POOLWISE_DATA"
 
 
 @dataclass(frozen=True)
@@ -79,14 +69,6 @@ UCI = {
 }
 # fmt: on
 
-AIRFARE = "airfare"
-AIRFARE_FILE = "airfare.csv.gz"
-AIRFARE_COLUMNS = ("nsmiles", "large_ms", "fare")
-AIRFARE_SOURCE = (
-    "the Consumer Airfare Report of the US Department of Transportation, table 1 (the paper's "
-    f"years are 1996 to 2018), as gzipped CSV with a header that names {', '.join(AIRFARE_COLUMNS)}"
-)
-
 
 def load(name: str, data: str | os.PathLike[str] | None = None) -> Array:
     """Return one of the ten UCI datasets as rows and columns; the last column is the label.
@@ -111,28 +93,6 @@ def load(name: str, data: str | os.PathLike[str] | None = None) -> Array:
     return rows
 
 
-def load_airfare(data: str | os.PathLike[str] | None = None) -> Array:
-    """Return distance, share of the largest carrier and fare of air routes: three columns.
-
-    The columns are nsmiles, large_ms and fare of ``airfare.csv.gz``, which must lie in the folder
-    ``data`` or in the one that ``POOLWISE_DATA`` names. No checksum is asked for, since reports
-    of later years do as well.
-
-    Parameters
-    ----------
-    data : path, optional
-        A folder.
-    """
-    path, tried = _look_for(AIRFARE_FILE, data)
-    if path is None:
-        raise DatasetNotFound(AIRFARE, AIRFARE_FILE, tried, AIRFARE_SOURCE)
-    try:
-        lines = gzip.decompress(path.read_bytes()).decode("utf-8-sig").splitlines()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise UnreadableDataset(AIRFARE, str(path), str(error), AIRFARE_SOURCE) from error
-    return _airfare_rows(lines, str(path))
-
-
 def fetch(name: str, data: str | os.PathLike[str] | None = None) -> Path:
     """Return the file of one of the ten UCI datasets, downloaded if no folder has it.
 
@@ -145,7 +105,7 @@ def fetch(name: str, data: str | os.PathLike[str] | None = None) -> Path:
     """
     if name not in UCI:
         raise UnknownDataset(name, sorted(UCI))
-    path, tried = _look_for(_file(name), data)
+    path, tried = look_for(_file(name), data)
     return _downloaded(name, tried) if path is None else path
 
 
@@ -162,11 +122,11 @@ def available(name: str, data: str | os.PathLike[str] | None = None) -> bool:
     data : path, optional
         A folder.
     """
-    if name not in (*UCI, AIRFARE):
-        raise UnknownDataset(name, sorted((*UCI, AIRFARE)))
-    file = AIRFARE_FILE if name == AIRFARE else _file(name)
-    path, _ = _look_for(file, data)
-    if path is not None or name == AIRFARE:
+    if name not in (*UCI, airfare.NAME):
+        raise UnknownDataset(name, sorted((*UCI, airfare.NAME)))
+    file = airfare.FILE if name == airfare.NAME else _file(name)
+    path, _ = look_for(file, data)
+    if path is not None or name == airfare.NAME:
         return path is not None
     try:
         cached = cache() / file
@@ -180,28 +140,6 @@ def cache() -> Path:
     import pooch
 
     return Path(pooch.os_cache("poolwise"))
-
-
-def _look_for(file: str, data: str | os.PathLike[str] | None) -> tuple[Path | None, list[str]]:
-    """Return the file in the first folder that has it, and what was tried before."""
-    tried: list[str] = []
-    for folder in _folders(data):
-        if (path := folder / file).is_file():
-            return path, tried
-        tried.append(f"no file {path}")
-    return None, tried
-
-
-def _folders(data: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """Yield the folders to look in; one that is not there is a slip of the pen."""
-    for option, value in (("data", data), (VARIABLE, os.environ.get(VARIABLE) or None)):
-        if value is None:
-            continue
-        folder = Path(value).expanduser()
-        if not folder.is_dir():
-            wanted = f"a folder that is there, with files such as {_file('wine')}"
-            raise BadOption(option, os.fspath(value), wanted)
-        yield folder
 
 
 def _file(name: str) -> str:
@@ -229,28 +167,3 @@ def _downloaded(name: str, tried: list[str]) -> Path:
         tried = [*tried, f"{address} to {target} ({reason(error)})"]
         raise DatasetNotFound(name, _file(name), tried) from error
     return target
-
-
-def _airfare_rows(lines: list[str], file: str) -> Array:
-    names = next(csv.reader(lines[:1]), [])
-    missing = [n for n in AIRFARE_COLUMNS if n not in names]
-    if missing:
-        raise MissingColumns(missing, names, file)
-    if len(lines) < 2:
-        raise UnreadableDataset(AIRFARE, file, "it has no rows", AIRFARE_SOURCE)
-    try:
-        rows = np.loadtxt(
-            lines[1:],
-            delimiter=",",
-            comments=None,
-            quotechar='"',  # the report's own files hold names of cities, with commas
-            usecols=[names.index(n) for n in AIRFARE_COLUMNS],
-            ndmin=2,
-        )
-    except ValueError as error:
-        raise UnreadableDataset(AIRFARE, file, str(error).rstrip("."), AIRFARE_SOURCE) from error
-    wrong = np.count_nonzero(~np.isfinite(rows), axis=0)
-    if wrong.any():
-        counts = {n: int(w) for n, w in zip(AIRFARE_COLUMNS, wrong, strict=True) if w}
-        raise NotFinite(counts, len(rows), f"the file {file}")
-    return rows

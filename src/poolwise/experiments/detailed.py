@@ -13,7 +13,7 @@ import numpy as np
 
 from poolwise.double_double import Array
 from poolwise.errors import BadOption
-from poolwise.experiments import datasets
+from poolwise.experiments import airfare, datasets
 from poolwise.experiments.figure_specs import Axis, DataSplit
 from poolwise.experiments.samples import Samples
 
@@ -63,8 +63,8 @@ def load_columns(split: DataSplit, data: str | Path | None = None) -> Array:
     data : path, optional
         Folder with the data, as ``datasets.load`` takes it.
     """
-    if split.dataset == "airfare":
-        table = datasets.load_airfare(data)
+    if split.dataset == airfare.NAME:
+        table = airfare.load(data)
     else:
         table = datasets.load(split.dataset, data)
     columns: Array = table[:, list(split.columns)] + np.array(split.add)

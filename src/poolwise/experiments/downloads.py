@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from poolwise.errors import WrongChecksum
+from poolwise.experiments.whole_files import DAY
 from poolwise.progress import transfer_bar
 
 TIMEOUT = (5.0, 30.0)  # seconds to wait for a connection, and for the next bytes
@@ -17,8 +19,9 @@ TIMEOUT = (5.0, 30.0)  # seconds to wait for a connection, and for the next byte
 def download(name: str, address: str, target: Path, sha256: str, then: str) -> None:
     """Download a dataset, unless its file is there whole; needs the package pooch.
 
-    pooch downloads to a temporary file, which takes the name of the target once it is whole. What
-    the network or the disk has to say comes as an ``OSError``.
+    pooch downloads to a temporary file, which takes the name of the target once it is whole; what
+    a kill left of one is removed after a day. What the network or the disk has to say comes as an
+    ``OSError``.
 
     Parameters
     ----------
@@ -34,6 +37,8 @@ def download(name: str, address: str, target: Path, sha256: str, then: str) -> N
         What to do if the server sends something else.
     """
     import pooch
+
+    _clear(target.parent)
 
     def get(address: str, file: str, _: object) -> None:
         with transfer_bar(f"Downloading {name}") as bar:
@@ -83,6 +88,14 @@ def reason(error: OSError) -> str:
     inner = error.args[0] if error.args and isinstance(error.args[0], Exception) else error
     inner = getattr(inner, "reason", None) or inner
     return str(inner.args[0] if inner.args and isinstance(inner.args[0], str) else inner)
+
+
+def _clear(folder: Path) -> None:
+    """Remove the temporary files of pooch that no download can still be at."""
+    for temporary in folder.glob("tmp*"):
+        with suppress(FileNotFoundError):  # another process cleared it, or gave it its name
+            if time.time() - temporary.stat().st_mtime > DAY:
+                temporary.unlink()
 
 
 @contextmanager

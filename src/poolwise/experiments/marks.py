@@ -13,7 +13,6 @@ from poolwise.experiments.specs import Published
 
 Mark = Literal["better", "worse", "none"]
 Rule = Literal["means", "ranks"]
-RULES: tuple[Rule, ...] = ("means", "ranks")
 
 LEVEL = 0.05 / 3  # three comparisons
 POOLED = "dp"

@@ -1,8 +1,8 @@
 """Parts: one method on one dataset of a table, in a file of its own.
 
-The first line of a file tells what the part was made by. A file made by anything else, be it
-another protocol, other data or other code, counts as not there. While a part is made, a journal
-keeps each run that is finished.
+The first line of a file tells what the part was made by, and has a checksum of the other lines. A
+file made by anything else, be it another protocol, other data or other code, counts as not there,
+and so does one that was changed. While a part is made, a journal keeps each run that is finished.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,20 @@ from poolwise.experiments.journals import new_journal, whole_lines
 from poolwise.experiments.specs import Protocol, TableSpec
 from poolwise.experiments.tables import Score, labels, run_count, scores
 from poolwise.experiments.whole_files import replace_file
+
+# Modules and packages that compute no number of a table: a part outlives a change of these.
+ASIDE = frozenset(
+    {
+        *("__main__", "cli", "comparison", "cross_validation", "demo", "progress"),
+        *("experiments/detailed", "experiments/drawing", "experiments/expectations"),
+        *("experiments/figure_specs", "experiments/figures", "experiments/points"),
+        *("experiments/samples", "experiments/seeds", "experiments/simulations"),
+        *("experiments/stacked_methods", "experiments/stacked_moments"),
+        *("experiments/challenge", "experiments/dataset_statistics", "experiments/grids"),
+        *("experiments/marks", "experiments/rendering", "experiments/reproduction"),
+        "experiments/verdict",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +66,7 @@ class Part:
 
     @property
     def head(self) -> str:
-        """The first line of its file, with a hash of all that decides the numbers."""
+        """How its file and its journals begin: with a hash of all that decides the numbers."""
         made_by = (
             self.spec.digest,
             self.protocol,
@@ -77,7 +90,7 @@ class Part:
         return folder / f"{self.dataset}-{self.method}.csv"
 
     def read(self, folder: Path) -> list[Score] | None:
-        """Return the scores in its file, or None if it is not there or made by other means.
+        """Return the scores in its file, or None if it is not there, damaged or made otherwise.
 
         Parameters
         ----------
@@ -88,8 +101,8 @@ class Part:
             text = self.file(folder).read_text(encoding="utf-8")
         except (FileNotFoundError, UnicodeDecodeError):
             return None
-        errors = self._errors_in(text.splitlines())
-        if list(errors) != list(range(self.runs)) or text != self._text(errors):  # damaged
+        errors = _errors_in(text.splitlines()[1:])
+        if list(errors) != list(range(self.runs)) or text != self._text(errors):
             return None
         return [Score(run, self.method, error) for run, error in errors.items()]
 
@@ -108,7 +121,8 @@ class Part:
         file = self.file(folder)
         errors: dict[int, float] = {}
         for lines in whole_lines(file):
-            errors |= self._errors_in(lines)
+            if lines[:1] == [self.head]:
+                errors |= _errors_in(lines[1:])
         todo = scores(
             self.spec,
             self.dataset,
@@ -126,21 +140,8 @@ class Part:
         replace_file(file, self._text(errors))
 
     def _text(self, errors: Mapping[int, float]) -> str:
-        lines = (_line(run, errors[run]) for run in range(self.runs))
-        return "\n".join((self.head, *lines)) + "\n"
-
-    def _errors_in(self, lines: Sequence[str]) -> dict[int, float]:
-        """Return errors by run, up to the first line that is none; no head of ours, no errors."""
-        errors: dict[int, float] = {}
-        if lines[:1] != [self.head]:
-            return errors
-        for line in lines[1:]:
-            run, _, error = line.partition(",")
-            try:
-                errors[int(run)] = float(error)
-            except ValueError:
-                break
-        return errors
+        body = "".join(f"{_line(run, errors[run])}\n" for run in range(self.runs))
+        return f"{self.head} {hashlib.sha256(body.encode()).hexdigest()}\n{body}"
 
 
 def parts_of(
@@ -174,12 +175,30 @@ def parts_of(
 
 
 def _code() -> str:
-    """Hash our version and source, and the versions of what computes below it."""
-    versions = (version("poolwise"), np.__version__, scipy.__version__, sklearn.__version__)
+    """Hash our source where it may decide a number, and the versions of what computes below it."""
+    versions = (np.__version__, scipy.__version__, sklearn.__version__)
     digest = hashlib.sha256(" ".join(versions).encode())
-    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(file.read_bytes())
+    root = Path(__file__).parents[1]
+    for file in sorted(root.rglob("*.py")):
+        if not _is_aside(file.relative_to(root)):
+            digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def _is_aside(file: Path) -> bool:
+    return any(path.as_posix() in ASIDE for path in (file.with_suffix(""), *file.parents))
+
+
+def _errors_in(lines: Sequence[str]) -> dict[int, float]:
+    """Return errors by run, up to the first line that is none."""
+    errors: dict[int, float] = {}
+    for line in lines:
+        run, _, error = line.partition(",")
+        try:
+            errors[int(run)] = float(error)
+        except ValueError:
+            break
+    return errors
 
 
 def _line(run: int, error: float) -> str:

@@ -25,7 +25,7 @@ import scipy.linalg
 from sklearn.metrics.pairwise import rbf_kernel
 
 from poolwise.double_double import Array
-from poolwise.experiments.training import Sample
+from poolwise.experiments.training_rows import TrainingRows
 
 MEAN_WEIGHT, RIDGE = 1e5, 1.0  # of the feature maps
 
@@ -51,13 +51,13 @@ class Line:
         return predictions
 
 
-def target_only(sample: Sample) -> Line:
+def target_only(sample: TrainingRows) -> Line:
     """Return least squares on the target (OLS)."""
     coef = _least_squares(with_one(sample.target), sample.target_y)
     return Line(coef, np.zeros(sample.target.shape[1]))
 
 
-def data_pooling(sample: Sample) -> Line:
+def data_pooling(sample: TrainingRows) -> Line:
     """Return data pooling (DP): variances are RSS / n, not Algorithm 1's RSS / (n - d)."""
     centre = np.zeros(sample.target.shape[1])
     unseen = slice(sample.source.shape[1], None)
@@ -76,17 +76,17 @@ def data_pooling(sample: Sample) -> Line:
     return Line(coef, centre)
 
 
-def feature_transfer(sample: Sample) -> Line:
+def feature_transfer(sample: TrainingRows) -> Line:
     """Return the fit to the target and a source imputed by a linear map (DSFT)."""
     return _pooled(sample, *linear_inputs(sample))
 
 
-def kernel_transfer(sample: Sample) -> Line:
+def kernel_transfer(sample: TrainingRows) -> Line:
     """Return the fit to the target and a source imputed through a radial kernel (DSFT-nl)."""
     return _pooled(sample, *kernel_inputs(sample))
 
 
-PUBLISHED: dict[str, Callable[[Sample], Line]] = {
+PUBLISHED: dict[str, Callable[[TrainingRows], Line]] = {
     "target_only": target_only,
     "data_pooling": data_pooling,
     "feature_transfer": feature_transfer,
@@ -94,12 +94,12 @@ PUBLISHED: dict[str, Callable[[Sample], Line]] = {
 }
 
 
-def linear_inputs(sample: Sample) -> tuple[Array, Array]:
+def linear_inputs(sample: TrainingRows) -> tuple[Array, Array]:
     """Return what new features are imputed from linearly, in target and source."""
     return with_one(sample.shared), with_one(sample.source)
 
 
-def kernel_inputs(sample: Sample) -> tuple[Array, Array]:
+def kernel_inputs(sample: TrainingRows) -> tuple[Array, Array]:
     """Return what new features are imputed from by kernels with target rows, in both."""
     target, source = linear_inputs(sample)
     gamma = 1.0 / target.shape[1]
@@ -111,7 +111,7 @@ def with_one(X: Array) -> Array:
     return np.column_stack((X, np.ones(len(X))))
 
 
-def _pooled(sample: Sample, target: Array, source: Array) -> Line:
+def _pooled(sample: TrainingRows, target: Array, source: Array) -> Line:
     """Impute the new features of the source, and fit it and the target, all rows alike.
 
     The map minimises the error in the target, the difference of means, and its own norm. Its

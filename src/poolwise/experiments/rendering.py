@@ -12,7 +12,7 @@ from poolwise.experiments.grids import Cell, Grid, GridLine
 from poolwise.experiments.marks import Mark, Marks, marks_of, printed_marks
 from poolwise.experiments.runs import Errors, read_runs
 from poolwise.experiments.specs import STATISTICS, Protocol, TableSpec
-from poolwise.experiments.verdict import Verdict, other_marks, shown, summaries, verdict
+from poolwise.experiments.verdict import NONE, Verdict, other_marks, shown, summaries, verdict
 from poolwise.experiments.whole_files import replace_file
 
 LEGEND = (
@@ -206,11 +206,12 @@ def _line(
 
     def cell(m: str) -> Cell:
         if m not in numbers:
-            return Cell("–")
+            return Cell(NONE)
         mean, sd = numbers[m]
         other = (beside or {}).get(m, numbers[m])
         # Words of the text: mean, ±, deviation.
-        bold = frozenset(place for place, k in ((0, 0), (2, 1)) if numbers[m][k] != other[k])
+        differs = {0: mean != other[0], 2: sd != other[1] and other[1] != NONE}
+        bold = frozenset(place for place, is_bold in differs.items() if is_bold)
         return Cell(f"{mean} ± {sd}", m == marks.underlined, m == marks.italic, bold)
 
     return GridLine((Cell(name + marks.sign), *map(cell, columns)), aside)

@@ -5,9 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from poolwise.errors import BadOption
+from poolwise.errors import (
+    BadOption,
+    DatasetNotFound,
+    NotInstalled,
+    TransferError,
+    UnknownResult,
+    UnreadableDataset,
+    WrongChecksum,
+)
 from poolwise.experiments import datasets, figures
 from poolwise.experiments.challenge import challenge, challengers
 from poolwise.experiments.dataset_statistics import count
@@ -15,7 +24,14 @@ from poolwise.experiments.figure_specs import DataSplit, read_spec
 from poolwise.experiments.parts import Part, parts_of
 from poolwise.experiments.points import Point
 from poolwise.experiments.rendering import write_challenge, write_statistics, write_table
-from poolwise.experiments.runs import RUNS, Errors, compute, read_runs, unfinished
+from poolwise.experiments.runs import (
+    RUNS,
+    Errors,
+    compute,
+    methods_in,
+    read_runs,
+    unfinished,
+)
 from poolwise.experiments.specs import (
     STATISTICS,
     TABLES,
@@ -31,6 +47,7 @@ from poolwise.progress import tracked
 
 CHALLENGE = "challenge"  # folder of the comparisons of other methods with the published ones
 NAMES = (*TABLES, STATISTICS, *figures.NAMES)
+OUT_OF_REACH = (DatasetNotFound, WrongChecksum, UnreadableDataset, NotInstalled)
 NOT_JUDGED = "Not judged: what the paper says holds for its own protocol and repetitions."
 
 
@@ -66,12 +83,15 @@ class Outcome:
         How it compares with the paper, in sentences.
     verdict : Verdict or None
         The same in numbers, for a table.
+    left_out : TransferError or None
+        Why it was not computed.
     """
 
     name: str
     files: tuple[Path, ...]
     says: tuple[str, ...]
     verdict: Verdict | None = None
+    left_out: TransferError | None = None
 
 
 def entry_of(name: str) -> Entry:
@@ -82,7 +102,7 @@ def entry_of(name: str) -> Entry:
     if name == STATISTICS:
         return Entry(name, "Sizes of the datasets", "Table 1", tuple(read_statistics()))
     if name not in figures.NAMES:
-        raise BadOption("name", name, f"one of {', '.join(NAMES)}")
+        raise UnknownResult(name, NAMES)
     figure = read_spec(name)
     needs = (figure.experiment.dataset,) if isinstance(figure.experiment, DataSplit) else ()
     return Entry(name, figure.title, figure.where, needs)
@@ -105,7 +125,8 @@ def reproduce(
     than the paper's another, ``out/protocol/name-runs5``. A table that was interrupted goes on
     where it was, and methods that are finished from earlier calls stay in it. After the tables,
     every method beside the published ones is compared with them, over all cells, in
-    ``out/protocol/challenge``.
+    ``out/protocol/challenge``. Where a dataset or package cannot be had, that is raised for a
+    single name. Of several names the others are computed, and ``left_out`` of the outcome says why.
 
     Parameters
     ----------
@@ -130,6 +151,7 @@ def reproduce(
         Whether to show bars; unless given, on a terminal.
     """
     check_protocol(protocol)
+    _check_folder(Path(out))
     for name in names:  # a wrong name or folder is found before the first hour is spent
         missing_data(name, data)
     if methods is not None:
@@ -137,24 +159,30 @@ def reproduce(
     errors: dict[str, Errors] = {}
     for name in names:
         folder = Path(out) / protocol / _folder(name, runs)
-        if name in TABLES:
-            spec = read_table_spec(name)
-            parts = parts_of(spec, protocol, methods=methods, runs=runs)
-            yield _table(spec, parts, folder, data=data, jobs=jobs, progress=progress)
-            errors[name] = read_runs(folder)
-        elif name == STATISTICS:
-            yield _statistics(folder, data)
-        else:
-            yield _figure(
-                name,
-                protocol,
-                methods or (),
-                folder,
-                runs=runs,
-                data=data,
-                jobs=jobs,
-                progress=progress,
-            )
+        try:
+            if name in TABLES:
+                spec = read_table_spec(name)
+                parts = parts_of(spec, protocol, methods=methods, runs=runs)
+                outcome = _table(spec, parts, folder, data=data, jobs=jobs, progress=progress)
+                errors[name] = read_runs(folder)
+            elif name == STATISTICS:
+                outcome = _statistics(folder, data)
+            else:
+                outcome = _figure(
+                    name,
+                    protocol,
+                    methods or (),
+                    folder,
+                    runs=runs,
+                    data=data,
+                    jobs=jobs,
+                    progress=progress,
+                )
+        except OUT_OF_REACH as error:
+            if len(names) == 1:
+                raise
+            outcome = Outcome(name, (), (), left_out=error)
+        yield outcome
 
     for method in challengers(errors):
         folder = Path(out) / protocol / _folder(CHALLENGE, runs)
@@ -164,6 +192,14 @@ def reproduce(
 def missing_data(name: str, data: str | os.PathLike[str] | None = None) -> list[str]:
     """Return the datasets that a table or figure needs and that would have to be downloaded."""
     return [d for d in entry_of(name).needs if not datasets.available(d, data)]
+
+
+def _check_folder(out: Path) -> None:
+    """Refuse a folder that cannot be written to, or that has a file in its way."""
+    there = next((path for path in (out, *out.absolute().parents) if path.exists()), None)
+    if there is not None and not (there.is_dir() and os.access(there, os.W_OK)):
+        why = "cannot be written to" if there.is_dir() else "is a file"
+        raise BadOption("out", os.fspath(out), f"a folder to write to, and {there} {why}")
 
 
 def _folder(name: str, runs: int | None) -> str:
@@ -189,17 +225,37 @@ def _table(
     jobs: int,
     progress: bool | None,
 ) -> Outcome:
-    for dataset in dict.fromkeys(part.dataset for part in unfinished(parts, folder)):
+    before, missing = methods_in(folder), unfinished(parts, folder)
+    for dataset in dict.fromkeys(part.dataset for part in missing):
         datasets.fetch(dataset, data)  # here, and not in several processes at once
     done = compute(parts, folder, data=data, jobs=jobs)
-    for _ in tracked(done, len(parts), f"Table {spec.name}", show=progress):
+    for _ in islice(done, len(parts) - len(missing)):  # there already: no work to be shown
+        pass
+    work, label = sum(map(_work, missing)), f"Table {spec.name}"
+    for _ in tracked(done, work, label, work=_work, show=progress):
         pass
     verdict = write_table(spec, parts[0].protocol, folder)
+    says = (str(verdict), *_of_other_methods(before, methods_in(folder), parts))
+    return Outcome(spec.name, (folder / RUNS, *_rendered(folder, spec.name)), says, verdict)
+
+
+def _work(part: Part) -> int:
+    """Return about how long a part takes, in a unit of its own: runs times rows."""
+    return part.runs * datasets.UCI[part.dataset].rows
+
+
+def _of_other_methods(
+    before: Sequence[str], after: Sequence[str], parts: Sequence[Part]
+) -> Iterator[str]:
+    """Say which methods that were not asked for are in a table, and which no longer are."""
     asked = {part.method for part in parts}
-    others = {m: None for by in read_runs(folder).values() for m in by if m not in asked}
-    earlier = [f"Also in it, from earlier commands: {', '.join(others)}."] if others else []
-    files = (folder / RUNS, *_rendered(folder, spec.name))
-    return Outcome(spec.name, files, (str(verdict), *earlier), verdict)
+    if others := [m for m in after if m not in asked]:
+        yield f"Also in it, from earlier commands: {', '.join(others)}."
+    if gone := [m for m in before if m not in after]:
+        yield (
+            f"Made by other code, or damaged, and no longer in it: {', '.join(gone)}; name them "
+            "again to compute them."
+        )
 
 
 def _statistics(folder: Path, data: str | os.PathLike[str] | None) -> Outcome:

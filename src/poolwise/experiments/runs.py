@@ -94,6 +94,22 @@ def read_runs(folder: Path) -> Errors:
     return {d: {m: np.array(e) for m, e in by.items()} for d, by in found.items()}
 
 
+def methods_in(folder: Path) -> list[str]:
+    """Return the methods that ``runs.csv`` of a folder has; none if it is not there.
+
+    Parameters
+    ----------
+    folder : path
+        Where ``compute`` writes.
+    """
+    try:
+        text = (folder / RUNS).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    names = (row.get("method") for row in csv.DictReader(io.StringIO(text)))
+    return list(dict.fromkeys(name for name in names if name))
+
+
 def _with_other_methods(parts: Sequence[Part], kept: Path) -> list[Part]:
     """Add the other methods that are finished on all datasets; those of the paper come first."""
     lines = list({part.dataset: part for part in parts}.values())

@@ -22,7 +22,7 @@ from poolwise.experiments.splits import (
     small_sizes,
     small_splits,
 )
-from poolwise.experiments.training import Sample
+from poolwise.experiments.training_rows import TrainingRows
 from poolwise.methods import METHODS
 
 
@@ -74,7 +74,7 @@ def scores(
         if k in skip:
             continue
         source, target, test = rows[split.source], rows[split.target], rows[split.test]
-        sample = Sample(
+        sample = TrainingRows(
             source[:, :shared], source[:, -1], target[:, :-1], target[:, -1], spec.product
         )
         for label in methods:
@@ -145,7 +145,7 @@ def _rows(dataset: str, data: str | None, protocol: Protocol) -> Array:
 
 
 def _predictions(
-    spec: TableSpec, label: str, protocol: Protocol, sample: Sample, X: Array
+    spec: TableSpec, label: str, protocol: Protocol, sample: TrainingRows, X: Array
 ) -> Array:
     name = spec.methods.get(label, label)
     assert name in METHODS, name

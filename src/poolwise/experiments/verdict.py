@@ -12,6 +12,8 @@ from poolwise.experiments.runs import Errors
 from poolwise.experiments.specs import TableSpec
 from poolwise.experiments.tables import run_count
 
+NONE = "–"  # where there is no number
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -78,10 +80,10 @@ class Verdict:
         )
 
     def __str__(self) -> str:
-        sentences = [
-            f"Agree with the printed digits: {self.means.said('means')}, "
-            f"{self.sds.said('standard deviations')}; {self.marks.said('marks')}."
-        ]
+        counted = {"means": self.means, "standard deviations": self.sds, "marks": self.marks}
+        told = [tally.said(what) for what, tally in counted.items() if tally.total]
+        agree = f"Agree with the printed digits: {', '.join(told)}."
+        sentences = [agree if told else "The paper prints nothing of these methods."]
         if self.against_ranks:
             times = "comparison" if self.against_ranks == 1 else "comparisons"
             sentences.append(
@@ -147,8 +149,8 @@ def agreement(ours: float, printed: float) -> Tally:
 
 
 def shown(number: float) -> str:
-    """Write a number as the paper does: three digits, without zeros at the end."""
-    return f"{number:.3g}"
+    """Write a number as the paper does: three digits, without zeros at the end; no NaN, a dash."""
+    return NONE if math.isnan(number) else f"{number:.3g}"
 
 
 def summaries(errors: Mapping[str, Array]) -> dict[str, tuple[float, float]]:
@@ -162,10 +164,11 @@ def summaries(errors: Mapping[str, Array]) -> dict[str, tuple[float, float]]:
 def _line_verdict(spec: TableSpec, dataset: str, errors: Mapping[str, Array]) -> Verdict:
     printed, ours = spec.published[dataset], summaries(errors)
     known = [m for m in spec.methods if m in ours]
+    several = [m for m in known if len(errors[m]) > 1]  # one run has no deviation
     by_means, by_ranks = marks_of(errors, "means"), marks_of(errors, "ranks")
     return Verdict(
         means=sum((agreement(ours[m][0], printed.means[m]) for m in known), start=Tally()),
-        sds=sum((agreement(ours[m][1], printed.sds[m]) for m in known), start=Tally()),
+        sds=sum((agreement(ours[m][1], printed.sds[m]) for m in several), start=Tally()),
         marks=_same(by_means, printed_marks(printed)),
         against_ranks=sum(a != b for a, b in zip(by_means, by_ranks, strict=True)),
         shortened=any(len(e) < run_count(spec, dataset) for e in errors.values()),

@@ -6,15 +6,18 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from poolwise.errors import BadOption, WorkerDied
+
+LOOK = 0.5  # seconds between two looks at whether all processes live
 
 
 def each(
@@ -23,7 +26,7 @@ def each(
     """Run a task for each tuple of arguments; yield the place of each as it is done.
 
     Linear algebra has one thread everywhere, so that sums are added in the same order whatever
-    the number of processes. The first error ends all processes.
+    the number of processes. The first error, or the death of a process, ends all of them.
 
     Parameters
     ----------
@@ -48,19 +51,35 @@ def each(
         others = multiprocessing.active_children()
         with _interrupts_ignored():
             places = {pool.submit(task, *given): k for k, given in enumerate(arguments)}
+        # With this context submit alone starts processes, so these are all there will be.
         workers = [child for child in multiprocessing.active_children() if child not in others]
         try:
-            for done in as_completed(places):
+            for done in _as_done(places, workers):
                 done.result()
                 yield places[done]
-        except BrokenProcessPool as error:
-            raise WorkerDied(len(workers)) from error
-        except BaseException:  # an error of a task, Ctrl-C, or nobody wants the rest
+        except BaseException as error:  # of a task, a death, Ctrl-C, or nobody wants the rest
             for worker in workers:  # what they were at is not waited for
                 worker.terminate()
+            if isinstance(error, BrokenProcessPool):
+                raise WorkerDied(len(workers)) from error
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _as_done(
+    futures: Iterable[Future[object]], workers: Sequence[BaseProcess]
+) -> Iterator[Future[object]]:
+    """Yield futures as they are done; a process that ends before the last one is an error.
+
+    The pool sees that too, but may have to wait for another process to return first.
+    """
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, LOOK, FIRST_COMPLETED)
+        yield from done
+        if pending and any(worker.exitcode is not None for worker in workers):
+            raise WorkerDied(len(workers))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Sample: the training rows of one run of a table."""
+"""Training rows of one run of a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from poolwise.double_double import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class TrainingRows:
     """The training rows of one run.
 
     Parameters
