@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from poolwise import errors
+from poolwise import METHODS, errors
 from poolwise.errors import TransferError, TransferWarning, listed, named_counts
 
 # One of each, as its callers make it.
@@ -32,6 +32,7 @@ EXAMPLES = [
     errors.UnknownTable(dict, "X"),
     errors.BadSource("old", 5),
     errors.NotMoments("old", []),
+    errors.NotAProblem([1.0]),
     errors.SlicedSources("list", 20),
     errors.NotTwoDimensional("X", (3,)),
     errors.LengthsDiffer("source 'old'", 3, 4),
@@ -48,6 +49,7 @@ EXAMPLES = [
     errors.TooFewRows("offset", 3, 5, "target_only"),
     errors.UnknownMethod("data_poling", ["data_pooling", "offset"]),
     errors.BadOption("ddof", 3, "'unbiased' or 'mle'"),
+    errors.NoUncertainty("offset"),
     errors.UnknownDataset("whine", ["concrete", "wine"]),
     errors.UnknownResult("smal5", ["small5", "small3"]),
     errors.DatasetNotFound("wine", "uci/wine.csv.gz", ["no file /data/uci/wine.csv.gz"]),
@@ -67,6 +69,7 @@ EXAMPLES = [
     errors.FewRows(3, 4),
     errors.NoiseNotEstimable("the target", "3 rows for 4 coefficients", "This stands in."),
     errors.OptionIgnored("means", ["x33"], "unseen features", ["x2"]),
+    errors.PredictionsBounded(3, 10, (-1.5, 4.0)),
     errors.SourceLeftOut("offset", ["old"], "it lacks a column"),
 ]
 
@@ -121,6 +124,9 @@ def test_a_message_is_made_of_whole_sentences(example):
         (errors.MissingHere({"age": 41}, 10, []), ["none may be missing"]),
         (errors.UnknownMethod("data_poling", ["data_pooling"]), ["Did you mean 'data_pooling'?"]),
         (errors.UnknownMethod(5, ["data_pooling"]), ["No method named 5", "['data_pooling']"]),
+        (errors.UnknownMethod("pool", list(METHODS)), [repr(name) for name in METHODS]),
+        (errors.PredictionsBounded(3, 10, (-1.5, 4.0)), ["3 of 10", "-1.5 to 4", "bounds=None"]),
+        (errors.NoUncertainty("offset"), ["This fit of offset", "bayes_pooling has one wherever"]),
         (
             errors.EmptyTarget(7, {"bmi": 7}),
             ["None of the 7 rows of X has all columns (missing: {'bmi': 7})"],

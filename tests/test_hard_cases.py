@@ -19,6 +19,7 @@ from poolwise.errors import (
     PredictionsBeyondDoubles,
     RankDeficient,
     RoundedIntegers,
+    SourceLeftOut,
     TooFewRows,
     TooLarge,
     TransferWarning,
@@ -31,6 +32,8 @@ from tests.laws.problems import least_squares, with_one
 PRECISIONS = ("fast", "accurate", "exact", "auto")
 # Their penalties and kernels depend on the units of the columns.
 WITHOUT_PENALTY = [m for m in METHODS if m not in ("feature_transfer", "kernel_transfer")]
+# One more column is one more prior, which moves its answers by a few hundredths of a deviation.
+SHRINKS = {"bayes_pooling": 0.05}
 TRUTH = np.array([1.0, -2.0, 3.0])
 
 
@@ -120,8 +123,10 @@ class TestDependentColumns:
         expected, _ = fit(method, precision, X_t, y_t, source=source)
         model, kinds = fit(method, precision, wide[:20], y_t, source=(wide[20:], y[20:]))
         assert RankDeficient in kinds
-        assert_allclose(model.coef_[[1, 3]], expected.coef_[1] / 2.0, rtol=1e-9)
-        assert_allclose(model.predict(wide), expected.predict(X), rtol=1e-9)
+        close = SHRINKS.get(method, 1e-9)
+        assert_allclose(model.coef_[1], model.coef_[3], rtol=1e-9)
+        assert_allclose(model.coef_[[1, 3]], expected.coef_[1] / 2.0, rtol=close)
+        assert_allclose(model.predict(wide), expected.predict(X), rtol=1e-9, atol=close)
 
     def test_they_are_named(self, rows, precision):
         X, y = rows
@@ -140,7 +145,8 @@ class TestDependentColumns:
         expected, _ = fit(method, precision, X[:20], y[:20], source=(X[20:], y[20:]))
         model, kinds = fit(method, precision, wide[:20], y[:20], source=(wide[20:], y[20:]))
         assert RankDeficient in kinds
-        assert_allclose(model.predict(wide), expected.predict(X), rtol=0, atol=1e-5)
+        close = SHRINKS.get(method, 1e-5)
+        assert_allclose(model.predict(wide), expected.predict(X), rtol=0, atol=close)
 
     @pytest.mark.parametrize("share", [1.0 / 3.0, 0.1])
     def test_a_share_of_another_column_is_dependent(self, precision, share):
@@ -160,7 +166,8 @@ class TestDependentColumns:
         model, kinds = fit(method, precision, X[:20], y[:20], source=(X[20:], y[20:]))
         assert RankDeficient in kinds
         reduced, _ = fit(method, precision, X[:20, 1:], y[:20], source=(X[20:, 1:], y[20:]))
-        assert_allclose(model.predict(np.eye(3)), reduced.predict(np.eye(3)[:, 1:]), rtol=1e-9)
+        close = SHRINKS.get(method, 1e-9)
+        assert_allclose(model.predict(np.eye(3)), reduced.predict(np.eye(3)[:, 1:]), rtol=close)
         if method == "target_only":
             means = [y[:20][level[:20] == k].mean() for k in range(3)]
             assert_allclose(model.predict(np.eye(3)), means, rtol=1e-9)
@@ -201,7 +208,7 @@ class TestFewRows:
 
     def test_no_rows_of_history_change_nothing(self, rows, method, precision):
         X, y = rows
-        alone, _ = fit("target_only", precision, X, y)
+        alone, _ = fit(method if method in SHRINKS else "target_only", precision, X, y)
         model, kinds = fit(method, precision, X, y, source=(X[:0, :2], y[:0]))
         assert kinds == [EmptySource]
         if method != "source_columns_only":
@@ -215,6 +222,8 @@ class TestFewRows:
         assert all_is_told(model)
         if method == "data_pooling":
             assert kinds == [NoiseNotEstimable]
+        if method == "bayes_pooling":
+            assert kinds == [SourceLeftOut]
         if method in ("data_pooling", "mean_fill"):
             assert_allclose(coefficients(model), pooled(model, X[:20], y[:20], *source), rtol=1e-9)
 
@@ -222,7 +231,7 @@ class TestFewRows:
         X, y = rows
         message = "The noise of source 'source' cannot be estimated: 1 rows for 3 coefficients"
         with pytest.warns(NoiseNotEstimable, match=message):
-            PooledRegressor().fit(X[:20], y[:20], sources=(X[20:21, :2], y[20:21]))
+            PooledRegressor("data_pooling").fit(X[:20], y[:20], sources=(X[20:21, :2], y[20:21]))
 
     def test_no_target_and_no_rows_are_refused(self, rows, method, precision):
         X, y = rows

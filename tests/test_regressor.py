@@ -236,7 +236,9 @@ def test_fewer_rows_than_columns_work_with_a_warning():
     X = rng.normal(size=(104, 6))
     y = X @ np.arange(1.0, 7.0) + rng.normal(size=104)
     with pytest.warns(TransferWarning) as caught:
-        model = PooledRegressor().fit(X[100:], y[100:], sources=(X[:100, :4], y[:100]))
+        model = PooledRegressor("data_pooling").fit(
+            X[100:], y[100:], sources=(X[:100, :4], y[:100])
+        )
     kinds = {type(w.message) for w in caught}
     assert kinds == {FewRows, NoiseNotEstimable}
     assert np.isfinite(model.coef_).all()
@@ -416,7 +418,7 @@ def test_few_rows_of_large_weight_do_not_push_history_out():
     X = rng.normal(size=(103, 3))
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=103)
     with pytest.warns(TransferWarning):
-        model = PooledRegressor().fit(
+        model = PooledRegressor("data_pooling").fit(
             X[100:], y[100:], sources=(X[:100, :2], y[:100]), sample_weight=[5.0, 5.0, 5.0]
         )
     assert model.fit_.weights["source"] > 0.0

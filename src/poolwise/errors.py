@@ -249,6 +249,18 @@ class BadSource(TransferError, TypeError):
         )
 
 
+class NoUncertainty(TransferError):
+    """A question about uncertainty that a fit cannot answer."""
+
+    def __init__(self, method: str) -> None:
+        super().__init__(
+            f"This fit of {method} has no standard deviation of its predictions: its theory gives "
+            "no covariance, or the noise of the target could not be estimated. bayes_pooling "
+            "has one wherever the response varies; target_only and data_pooling have one where "
+            "the target has more rows than coefficients."
+        )
+
+
 class NotMoments(TransferError, TypeError):
     """Rows where only moments are taken."""
 
@@ -256,6 +268,16 @@ class NotMoments(TransferError, TypeError):
         super().__init__(
             f"{capital(name)} is a {type(got).__name__}, and fit_moments takes moments alone. "
             "Make them with Moments.of_rows(names, rows), or use fit, which takes rows."
+        )
+
+
+class NotAProblem(TransferError, TypeError):
+    """Something to diagnose that has no target and no sources."""
+
+    def __init__(self, got: Any) -> None:
+        super().__init__(
+            f"A {type(got).__name__} cannot be diagnosed: it has no target and no sources. Give a "
+            "fitted PooledRegressor, or a Problem made of moments."
         )
 
 
@@ -616,15 +638,31 @@ class VarianceLeftOut(TransferWarning):
         )
 
 
+LEAST_NORM = "the ones of least norm (in units of standard deviations) were taken"
+
+
 class RankDeficient(TransferWarning):
     """Columns that are linear combinations of others."""
 
-    def __init__(self, dependent: Sequence[str], where: str) -> None:
+    def __init__(self, dependent: Sequence[str], where: str, taken: str = LEAST_NORM) -> None:
         super().__init__(
             f"In {where}, the columns {listed(dependent)} are linearly dependent: their "
-            "coefficients are not determined by the data, and the ones of least norm (in units of "
-            "standard deviations) were taken. Predictions are not affected where the same relation "
-            "holds; drop one of these columns to get unique coefficients."
+            f"coefficients are not determined by the data, and {taken}. Predictions are "
+            "not affected where the same relation holds; drop one of these columns to get unique "
+            "coefficients."
+        )
+
+
+class PredictionsBounded(TransferWarning):
+    """Predictions far outside of all responses that were seen."""
+
+    def __init__(self, count: int, rows: int, bounds: tuple[float, float]) -> None:
+        low, high = bounds
+        super().__init__(
+            f"{count:,} of {rows:,} predictions fell outside of the bounds, {low:.5g} to "
+            f"{high:.5g}, and are held there: a linear model is not to be trusted far from its "
+            "data. Look at the features of these rows, or switch the bounds off with "
+            "method=BayesPooling(bounds=None)."
         )
 
 
@@ -662,7 +700,7 @@ class SourceLeftOut(TransferWarning):
     def __init__(self, method: str, sources: Sequence[str], why: str) -> None:
         super().__init__(
             f"{method} left out {listed(sources)}: {why}. data_pooling takes sources of any "
-            "features."
+            "features and any number of rows."
         )
 
 

@@ -25,6 +25,7 @@ from poolwise.errors import (
 from poolwise.inverse_root import EPS
 from poolwise.least_squares import Solution, plain_residual, solve
 from poolwise.moments import Moments
+from poolwise.tails import NORMAL, Tails
 
 Ddof: TypeAlias = Literal["unbiased", "mle"]
 
@@ -67,6 +68,12 @@ class LinearFit:
         What rounding took from (level, coef), where it is known.
     intercept_variance : float or None
         Variance of the intercept, where it is known with more digits than the covariance gives.
+    tails : Tails
+        How many standard deviations an interval takes.
+    bounds : tuple of float or None
+        Predictions are held between these.
+    conflict : mapping of str to float
+        Probability that a source contradicts the target, where the method judges it.
     """
 
     names: tuple[str, ...]
@@ -82,6 +89,9 @@ class LinearFit:
     cautions: tuple[TransferWarning, ...] = ()
     tail: Array | None = None
     intercept_variance: float | None = None
+    tails: Tails = NORMAL
+    bounds: tuple[float, float] | None = None
+    conflict: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def intercept(self) -> float:
@@ -173,10 +183,38 @@ class LinearFit:
                 source_noise={n: held(v, 2 * theirs) for n, v in self.source_noise.items()},
                 tail=None if self.tail is None else np.ldexp(self.tail, both),
                 intercept_variance=held(self.intercept_variance, 2 * theirs),
+                bounds=_bounds_held(self.bounds, theirs),
             )
 
     def predict(self, X: Array) -> Array:
         """Return the prediction for each row of features."""
+        return self.bounded(self.line(X))
+
+    def bounded(self, line: Array) -> Array:
+        """Hold predictions within the bounds."""
+        return line if self.bounds is None else np.clip(line, *self.bounds)
+
+    def deviation(self, X: Array) -> Array | None:
+        r"""Return the standard deviation of a new response about its prediction, for each row.
+
+        With the row :math:`u = (1, x - \text{centre})` it is the root of
+        :math:`u \operatorname{Cov} u^\top + \sigma^2`; None where the covariance of the
+        coefficients or the noise is not known.
+        """
+        if self.covariance is None or self.noise is None:
+            return None
+        step = X - self.centre
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = 2.0 * self.covariance[0, 1:] @ step.T
+            slope += np.einsum("ij,jk,ik->i", step, self.covariance[1:, 1:], step, optimize=True)
+            variance = self.covariance[0, 0] + slope + self.noise
+        if count := np.count_nonzero(~np.isfinite(variance)):
+            raise PredictionsBeyondDoubles(int(count))
+        deviations: Array = np.sqrt(np.maximum(variance, self.noise))
+        return deviations
+
+    def line(self, X: Array) -> Array:
+        """Return the linear model at each row of features, whatever the bounds."""
         with np.errstate(over="ignore", invalid="ignore"):
             predicted = (X - self.centre) @ self.coef + self.level
         if np.isfinite(predicted).all():
@@ -271,6 +309,7 @@ def regress(
         cautions=cautions,
         tail=np.concatenate(([level_tail], coef.low)),
         intercept_variance=None if noise is None or at_zero is None else noise * at_zero,
+        tails=Tails(free) if noise is not None else NORMAL,
     )
 
 
@@ -365,6 +404,15 @@ def _all_held(values: Array | None, exponents: NDArray[np.intp]) -> Array | None
         held: Array = np.ldexp(values, exponents)
     fits = np.isfinite(held).all() and ((held == 0.0) == (values == 0.0)).all()
     return held if fits else None
+
+
+def _bounds_held(bounds: tuple[float, float] | None, exponent: int) -> tuple[float, float] | None:
+    """Return bounds times a power of two, the largest doubles where they are beyond."""
+    if bounds is None:
+        return None
+    with np.errstate(over="ignore"):
+        low, high = np.clip(np.ldexp(bounds, exponent), -LARGEST, LARGEST)
+    return float(low), float(high)
 
 
 def held(value: float | None, exponent: int) -> float | None:

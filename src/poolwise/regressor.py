@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -19,11 +21,14 @@ from poolwise.errors import (
     NotFinite,
     NotNumeric,
     OtherColumns,
+    PredictionsBounded,
     TransferWarning,
 )
 from poolwise.fit import LinearFit, held, regress
 from poolwise.intake import gather, gather_moments
+from poolwise.intervals import prediction_deviation, quantile
 from poolwise.methods import METHODS, method_of
+from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.moments import Moments
 from poolwise.precision import Precision, check_precision
 from poolwise.problem import Method, Problem
@@ -45,9 +50,9 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    method : str or object, default="data_pooling"
+    method : str or object, default="bayes_pooling"
         A key of ``poolwise.METHODS``, or a method object with its own parameters, such as
-        ``DataPooling(ridge=1.0)``.
+        ``BayesPooling(bounds=None)``.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     response : str, default="y"
@@ -73,11 +78,13 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         Intercept.
     coef_cov_ : array of shape (d, d) or None
         Covariance of the coefficients, where the theory of the method gives one.
+    conflict_ : dict of str to float
+        Probability that a source contradicts the target, for each source that the method judged.
     standard_errors_ : array of shape (d + 1,) or None
         Standard errors of the intercept and the coefficients, where there is a covariance.
     transfer_gain_ : float or None
-        Expected fall of the squared error of a prediction thanks to the sources, according to the
-        model, averaged over the target's rows.
+        Expected fall of the squared error of a prediction against least squares on the target,
+        according to the model, averaged over the target's rows. ``poolwise.diagnose`` says more.
     optional_columns_ : list of str
         Columns of ``X`` that some row or source lacked: rows to predict may lack them too.
     fit_ : LinearFit
@@ -106,7 +113,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str | Method = "data_pooling",
+        method: str | Method = "bayes_pooling",
         *,
         fit_intercept: bool = True,
         response: str = "y",
@@ -187,25 +194,66 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             _warn(self._solve(problem, columns, optional, cautions))
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the response.
 
         Rows may lack columns that some source lacked at fit, as NaN or, in a data frame, because
-        the column is not there. They are predicted by the same method as if these columns had
-        never been measured.
+        the column is not there. They are predicted from what they have: by bayes_pooling from the
+        same posterior, by other methods as if these columns had never been measured.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features)
             Features.
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new response about its prediction too.
 
         Returns
         -------
-        array of shape (n,)
-            Predictions.
+        array of shape (n,), or a pair of them
+            Predictions, and their standard deviations if asked for.
         """
         check_is_fitted(self)
         table, columns = self._open(X)
+        predicted, deviation, beyond = np.empty(table.rows), np.empty(table.rows), 0
+        for rows, fit, values in self._parts(table, columns):
+            line = fit.line(values)
+            predicted[rows] = fit.bounded(line)
+            beyond += int(np.count_nonzero(predicted[rows] != line))
+            if return_std:
+                deviation[rows] = prediction_deviation(fit, values, _name(self.method_))
+        if beyond and self.fit_.bounds is not None:
+            _warn([PredictionsBounded(beyond, len(predicted), self.fit_.bounds)])
+        return (predicted, deviation) if return_std else predicted
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> Array:
+        """Return the interval that holds the response of each row with a given probability.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Features; rows may lack columns as in ``predict``.
+        coverage : float, default=0.95
+            The probability, according to the model.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self)
+        table, columns = self._open(X)
+        ends = np.empty((table.rows, 2))
+        for rows, fit, values in self._parts(table, columns):
+            deviation = prediction_deviation(fit, values, _name(self.method_))
+            width = quantile(fit.tails, coverage) * deviation
+            ends[rows] = fit.predict(values)[:, None] + np.outer(width, [-1.0, 1.0])
+        return ends
+
+    def _parts(
+        self, table: Table, columns: Sequence[Column]
+    ) -> Iterator[tuple[NDArray[np.intp], LinearFit, Array]]:
+        """Yield the rows that have the same columns, the fit for them, and their values."""
         names = [c.name for c in columns]
         missing = table.missing(names)
         may_lack = self.optional_columns_
@@ -216,23 +264,22 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         }
         if wrong:
             raise MissingHere(wrong, table.rows, may_lack)
-        predicted = np.empty(table.rows)
         patterns, which = np.unique(missing, axis=0, return_inverse=True)
-        for k, pattern in enumerate(patterns):
+        has = [[c for c, gone in zip(columns, p, strict=True) if not gone] for p in patterns]
+        fits = self._fits_on(has)
+        for k, (there, fit) in enumerate(zip(has, fits, strict=True)):
             rows = np.flatnonzero(which.reshape(-1) == k)
-            has = [c for c, gone in zip(columns, pattern, strict=True) if not gone]
             part = table if len(patterns) == 1 else table.take(rows)
-            values = part.read(has, 0, part.rows)
+            values = part.read(there, 0, part.rows)
             bad = np.count_nonzero(~np.isfinite(values), axis=0)
             if bad.any():
-                counts = {n: int(b) for n, b in zip(encoded(has), bad, strict=True) if b}
+                counts = {n: int(b) for n, b in zip(encoded(there), bad, strict=True) if b}
                 raise NotFinite(counts, table.rows, "X")
-            predicted[rows] = self._fit_on(has).predict(values)
-        return predicted
+            yield rows, fit, values
 
     @property
     def transfer_gain_(self) -> float | None:
-        """Expected fall of the squared error thanks to the sources, according to the model."""
+        """Expected fall of the squared error against least squares, according to the model."""
         check_is_fitted(self)
         gain, unit = transfer_gain_of(self.problem_, self._working_fit), self.problem_.units
         return held(gain, 2 * unit.get(self.problem_.response, 0))
@@ -287,6 +334,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         self.fit_ = fit
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.coef_names_ = np.array(fit.names, dtype=object)
+        self.conflict_ = dict(fit.conflict)
         self.coef_cov_ = None if fit.covariance is None else fit.covariance[1:, 1:]
         told = (*cautions, *suspicions(problem), *fit.cautions)
         self.cautions_ = tuple(str(caution) for caution in told)
@@ -330,19 +378,30 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         assert isinstance(array, ArrayTable)
         return ArrayTable(array.values, tuple(c.name for c in self.columns_)), list(self.columns_)
 
-    def _fit_on(self, columns: Sequence[Column]) -> LinearFit:
-        """Return the fit for rows that have these columns."""
-        lacking = set(self.fit_.names).difference(encoded(columns))
-        if not lacking:
-            return self.fit_
-        if self.fit_.pool is not None:
-            has = [n for n in self.fit_.names if n not in lacking]
-            fit = regress(
-                self.fit_.pool, self.problem_.response, has, intercept=self.problem_.intercept
-            )
+    def _fits_on(self, patterns: Sequence[Sequence[Column]]) -> list[LinearFit]:
+        """Return the fits for rows that have these columns."""
+        names = self.fit_.names
+        lacking = [sorted(set(names).difference(encoded(has))) for has in patterns]
+        wanted = [tuple(lacks) for lacks in lacking if lacks]
+        fits = dict(zip(wanted, self._fits_without(wanted), strict=True)) if wanted else {}
+        return [fits[tuple(lacks)] if lacks else self.fit_ for lacks in lacking]
+
+    def _fits_without(self, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
+        """Return the fits for rows that lack these features."""
+        problem, method = self.problem_, self.method_
+        if isinstance(method, BayesPooling):
+            found = method.solve_without(problem, patterns)
+        elif self.fit_.pool is not None:
+            left = [[n for n in self.fit_.names if n not in lacking] for lacking in patterns]
+            found = [
+                regress(self.fit_.pool, problem.response, has, intercept=problem.intercept)
+                for has in left
+            ]
+            if self.fit_.covariance is None:  # imputed rows are not as sure as they look
+                found = [replace(fit, covariance=None) for fit in found]
         else:
-            fit = self.method_.solve(self.problem_.without(sorted(lacking)))
-        return self.problem_.restored(fit)
+            found = [method.solve(problem.without(lacking)) for lacking in patterns]
+        return [problem.restored(fit) for fit in found]
 
 
 @contextmanager

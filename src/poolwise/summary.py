@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from poolwise.fit import LinearFit
+from poolwise.intervals import coefficient_intervals
 from poolwise.problem import Problem
 
 
@@ -25,6 +26,8 @@ class CoefficientLine:
         Coefficient.
     std_error : float or None
         Its standard error, where the method's theory gives one.
+    low, high : float or None
+        Ends of its 95 % interval, the same.
     seen_in : int
         Number of sources that have this column.
     note : str
@@ -34,6 +37,8 @@ class CoefficientLine:
     name: str
     coef: float
     std_error: float | None
+    low: float | None
+    high: float | None
     seen_in: int
     note: str = ""
 
@@ -54,6 +59,8 @@ class SourceLine:
         Residual variance given the features it has.
     weight : float or None
         Weight of one of its rows, where a target row has weight one.
+    conflict : float or None
+        Probability that it contradicts the target, where the method judges that.
     """
 
     name: str
@@ -61,6 +68,7 @@ class SourceLine:
     lacks: tuple[str, ...]
     noise: float | None
     weight: float | None
+    conflict: float | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,6 +85,8 @@ class Summary:
         Intercept.
     intercept_std_error : float or None
         Its standard error, where the method's theory gives one.
+    intercept_low, intercept_high : float or None
+        Ends of its 95 % interval, the same.
     coefficients : tuple of CoefficientLine
         One per encoded column.
     tables : tuple of SourceLine
@@ -92,6 +102,8 @@ class Summary:
     response: str
     intercept: float
     intercept_std_error: float | None
+    intercept_low: float | None
+    intercept_high: float | None
     coefficients: tuple[CoefficientLine, ...]
     tables: tuple[SourceLine, ...]
     transfer_gain: float | None
@@ -124,13 +136,14 @@ class Summary:
         return "".join(parts)
 
     def _table_cells(self) -> tuple[list[str], list[list[str]]]:
-        head = ["table", "rows", "noise sd", "weight", "lacks"]
+        head = ["table", "rows", "noise sd", "weight", "conflict", "lacks"]
         return head, [
             [
                 t.name,
                 f"{t.rows:,}",
                 _shown(None if t.noise is None else float(np.sqrt(t.noise))),
                 _shown(t.weight),
+                "-" if t.conflict is None else f"{t.conflict:.0%}",
                 ", ".join(t.lacks) or "-",
             ]
             for t in self.tables
@@ -138,14 +151,16 @@ class Summary:
 
     def _coefficient_cells(self) -> tuple[list[str], list[list[str]]]:
         sources = len(self.tables) - 1
-        head = ["feature", "coef", "std error", "in sources", "note"]
+        head = ["feature", "coef", "std error", "95% interval", "in sources", "note"]
+        own = _shown(self.intercept), _shown(self.intercept_std_error)
         return head, [
-            ["(intercept)", _shown(self.intercept), _shown(self.intercept_std_error), "-", ""],
+            ["(intercept)", *own, _range(self.intercept_low, self.intercept_high), "-", ""],
             *(
                 [
                     c.name,
                     _shown(c.coef),
                     _shown(c.std_error),
+                    _range(c.low, c.high),
                     f"{c.seen_in} of {sources}" if sources else "-",
                     c.note,
                 ]
@@ -180,20 +195,32 @@ def summarise(
     errors: list[float | None] = [None] * (len(fit.names) + 1)
     if fit.standard_errors is not None:
         errors = [float(e) for e in fit.standard_errors]
+    ends: list[tuple[float | None, float | None]] = [(None, None)] * len(errors)
+    if (intervals := coefficient_intervals(fit)) is not None:
+        ends = [(float(low), float(high)) for low, high in intervals]
     coefficients = tuple(
         CoefficientLine(
             name=name,
             coef=float(coef),
             std_error=error,
+            low=low,
+            high=high,
             seen_in=sum(name in s.names for s in problem.sources.values()),
             note=fit.dropped.get(name, ""),
         )
-        for name, coef, error in zip(fit.names, fit.coef, errors[1:], strict=True)
+        for name, coef, error, (low, high) in zip(
+            fit.names, fit.coef, errors[1:], ends[1:], strict=True
+        )
     )
     tables = [SourceLine("target", problem.target.rows, (), fit.noise, 1.0)]
     tables += [
         SourceLine(
-            name, s.rows, problem.unseen(s), fit.source_noise.get(name), fit.weights.get(name)
+            name,
+            s.rows,
+            problem.unseen(s),
+            fit.source_noise.get(name),
+            fit.weights.get(name),
+            fit.conflict.get(name),
         )
         for name, s in problem.sources.items()
     ]
@@ -202,6 +229,8 @@ def summarise(
         response=problem.response,
         intercept=fit.intercept,
         intercept_std_error=errors[0],
+        intercept_low=ends[0][0],
+        intercept_high=ends[0][1],
         coefficients=coefficients,
         tables=tuple(tables),
         transfer_gain=transfer_gain,
@@ -232,6 +261,10 @@ def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _printable(text: str) -> str:
     """Show control characters instead of sending them to a terminal."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.4g} to {high:.4g}"
 
 
 def _shown(value: float | None) -> str:

@@ -180,7 +180,7 @@ def transfer_gain_of(problem: Problem, fit: LinearFit) -> float | None:
     right.
     """
     alone = problem.target_fit
-    if not problem.sources:
+    if not problem.sources or (fit.weights and not any(fit.weights.values())):
         return 0.0
     if fit.covariance is None or alone.covariance is None or alone.cautions:
         return None

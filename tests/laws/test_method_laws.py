@@ -28,7 +28,11 @@ DEPENDS_ON_UNITS = {
     "feature_transfer": "its penalty is a sum of squares of coefficients, which have units",
     "kernel_transfer": "its kernel has one width for all columns, in the units of the data",
 }
+SHRINKS = {
+    "bayes_pooling": "it shrinks: its priors have a say, with or without sources",
+}
 DEPENDS_ON_SPLITS = {
+    "bayes_pooling": "each source has a noise and a conflict of its own",
     "data_pooling": "each source has a noise of its own, so two halves get two weights",
     "feature_transfer": "each source has a map of its own, drawn to the mean of its rows",
     "kernel_transfer": "each source has a map of its own, drawn to the mean of its rows",
@@ -57,18 +61,23 @@ def methods_but(exceptions, kinds=("one source",)):
     return cases
 
 
-def test_a_copy_of_the_target_changes_nothing(method, tables):
+@pytest.mark.parametrize(("method", "kind"), methods_but(SHRINKS, KINDS))
+def test_a_copy_of_the_target_changes_nothing(method, kind):
+    tables = tables_of(kind, seed=2)
     copied = Tables(tables.target, {"copy": tables.target}).problem()
     assert_same_line(method.solve(copied), TargetOnly().solve(copied), tables.target)
 
 
-def test_copies_of_a_target_that_determines_nothing_change_nothing(method):
+@pytest.mark.parametrize(("method", "_"), methods_but(SHRINKS))
+def test_copies_of_a_target_that_determines_nothing_change_nothing(method, _):
     few = random_tables(0, target_rows=3, sources={}).target
     twice = Tables(few, {"a copy": few, "another": few}).problem()
     assert_same_line(method.solve(twice), TargetOnly().solve(twice), few)
 
 
-def test_no_sources_means_target_only(method, tables):
+@pytest.mark.parametrize(("method", "kind"), methods_but(SHRINKS, KINDS))
+def test_no_sources_means_target_only(method, kind):
+    tables = tables_of(kind, seed=2)
     alone = Tables(tables.target).problem()
     fit, expected = method.solve(alone), TargetOnly().solve(alone)
     assert_same_line(fit, expected, tables.target)
@@ -195,8 +204,9 @@ def test_without_intercept_the_line_goes_through_the_origin(method, tables):
     assert not np.allclose(fit.coef, with_intercept.coef, rtol=1e-3)
 
 
-def test_without_intercept_and_sources_it_is_least_squares_through_the_origin(method, tables):
-    t = tables.target
+@pytest.mark.parametrize(("method", "kind"), methods_but(SHRINKS, KINDS))
+def test_without_intercept_and_sources_it_is_least_squares_through_the_origin(method, kind):
+    t = tables_of(kind, seed=2).target
     root = np.sqrt(t.w)
     expected = np.linalg.lstsq(t.X * root[:, None], t.y * root, rcond=None)[0]
     fit = method.solve(Tables(t).problem(intercept=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from poolwise.errors import UnknownMethod
+from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.data_pooling import DataPooling
 from poolwise.methods.feature_transfer import FeatureTransfer
 from poolwise.methods.kernel_transfer import KernelTransfer
@@ -16,6 +17,7 @@ from poolwise.methods.target_only import TargetOnly
 from poolwise.problem import Method
 
 METHODS: dict[str, type[Method]] = {
+    "bayes_pooling": BayesPooling,
     "target_only": TargetOnly,
     "data_pooling": DataPooling,
     "feature_transfer": FeatureTransfer,

@@ -95,6 +95,7 @@ class DataPooling(BaseEstimator):
             source_noise=noise.sources,
             weights=weights,
             cautions=fit.cautions + self._cautions(problem, noise),
+            tails=problem.target_fit.tails,
         )
 
     def _variance(

@@ -1,0 +1,240 @@
+"""Bayes pooling: impute, carry the imputation error, integrate the priors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from poolwise.bayes.missing import shortened
+from poolwise.bayes.model import model
+from poolwise.bayes.posterior import points, posterior
+from poolwise.bayes.scaling import Scaled, scaled
+from poolwise.double_double import Array
+from poolwise.errors import BadOption, RankDeficient, SourceLeftOut, TransferWarning
+from poolwise.fit import LinearFit
+from poolwise.problem import Problem
+from poolwise.tails import Tails
+
+DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
+
+
+@dataclass(eq=False, repr=False)
+class BayesPooling(BaseEstimator):
+    r"""Least squares on all tables, new features imputed, what is uncertain integrated out.
+
+    In the target :math:`x'' = m + B^\top x' + v`, so in a source that lacks :math:`x''` the
+    response has the coefficients :math:`\theta' + B\theta''` and the noise
+    :math:`\sigma^2 + \theta''^\top\Sigma_v\theta''`. The target tells :math:`B` with an error,
+    and a source may be in conflict with the target. With the source compressed to pseudo-rows
+    :math:`k = J\beta + N(0, I)`,
+
+    .. math:: k = J(\theta' + \hat B\theta'') + N(0, V), \qquad
+       V = I + c^2 J B_c J^\top + \tau\text{-terms},
+
+    where :math:`c^2 B_c` is the error of the imputation and the last terms are those of
+    ``poolwise.bayes.conflict``. Target and sources together give a Gaussian posterior of
+    :math:`\theta` for each value of the scales in ``poolwise.bayes.grid``; the answer is their
+    average, weighed by evidence. Data pooling is the special case :math:`\hat B = 0` without
+    error, flat priors and no conflict; least squares on the target alone, that of endless conflict.
+
+    Assumes that new features depend on old ones in the same way in target and sources, up to an
+    error that conflict stands for, and linear models with independent noise of one variance in each
+    table. Where that fails the history gets little weight; nothing protects against a target that
+    is not what will be predicted.
+
+    Parameters
+    ----------
+    bounds : float, pair of float or None, default=0.5
+        Predictions are held within the range of all responses, widened by this share of it on both
+        sides; or within a range that is given; or not at all. Sources in conflict count too: with
+        heavy tails a small target has seen little of the range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from poolwise import PooledRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> old = rng.normal(size=(520, 1))
+    >>> X = np.column_stack((old, 0.8 * old + 0.6 * rng.normal(size=(520, 1))))
+    >>> y = X @ [2.0, -2.0] + rng.normal(size=520)
+    >>> model = PooledRegressor(method="bayes_pooling")
+    >>> _ = model.fit(X[500:], y[500:], sources=(X[:500, :1], y[:500]))
+    >>> model.coef_.round(1)
+    array([ 1.8, -1.5])
+    """
+
+    bounds: float | tuple[float, float] | None = 0.5
+
+    def solve(self, problem: Problem) -> LinearFit:
+        """Return the posterior mean and covariance."""
+        own = scaled(problem)
+        cautions = _cautions(problem, own)
+        if own.response_unit == 0.0:
+            return replace(_constant(problem), bounds=self._bounds(problem), cautions=cautions)
+        known = model(own)
+        found = posterior(known.evidence, points(known.evidence))
+        unit = own.response_unit**2
+        names = [source.name for source in own.sources]
+        conflict = dict(zip(names, found.conflict.tolist(), strict=True))
+        noises = [unit * source.noise for source in known.sources]
+        source_noise = dict(zip(names, noises, strict=True))
+        noise = unit * found.noise
+        fit = _restored(problem, own, problem.features, found.mean, found.covariance)
+        return replace(
+            fit,
+            noise=noise,
+            source_noise={n: source_noise.get(n) for n in problem.sources},
+            weights={
+                n: (1.0 - conflict[n]) * noise / source_noise[n] if n in conflict else 0.0
+                for n in problem.sources
+            },
+            conflict={n: conflict[n] for n in problem.sources if n in conflict},
+            tails=_tails(found.noise, found.noise_variance),
+            bounds=self._bounds(problem),
+            dropped=own.dropped,
+            cautions=cautions,
+        )
+
+    def solve_without(self, problem: Problem, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
+        """Return fits for rows that lack some features, all from the same posterior.
+
+        Parameters
+        ----------
+        problem : Problem
+            Target and sources.
+        patterns : sequence of sequences of str
+            Features that rows lack; one fit for each.
+        """
+        own = scaled(problem)
+        if own.response_unit == 0.0:
+            bounds = self._bounds(problem)
+            return [replace(_constant(problem.without(p)), bounds=bounds) for p in patterns]
+        known = model(own)
+        at = points(known.evidence)
+        full = posterior(known.evidence, at)
+        bounds, fits = self._bounds(problem), []
+        for lacking in patterns:
+            found = shortened(known, at, full, lacking)
+            left = tuple(n for n in problem.features if n not in lacking)
+            fits.append(
+                replace(
+                    _restored(problem, own, left, found.mean, found.covariance),
+                    noise=own.response_unit**2 * found.noise,
+                    tails=_tails(found.noise, found.noise_variance),
+                    bounds=bounds,
+                )
+            )
+        return fits
+
+    def _bounds(self, problem: Problem) -> tuple[float, float] | None:
+        """Return the range of predictions, in the units of the problem."""
+        y = problem.response
+        if self.bounds is None:
+            return None
+        given = np.asarray(self.bounds)
+        is_numeric = given.dtype.kind in "iuf"
+        if is_numeric and given.shape == (2,) and given[0] < given[1]:
+            with np.errstate(over="ignore"):  # a bound that far away is none
+                low, high = np.ldexp(given.astype(np.float64), -problem.units.get(y, 0)).tolist()
+            return low, high
+        if not is_numeric or given.ndim or not 0.0 <= given < np.inf:
+            raise BadOption("bounds", self.bounds, "a number, a pair (low, high), or None")
+        share = float(given)
+        tables = [problem.target, *problem.sources.values()]
+        at = [t.index([y])[0] for t in tables]
+        low = min(float(t.low[j]) for t, j in zip(tables, at, strict=True))
+        high = max(float(t.high[j]) for t, j in zip(tables, at, strict=True))
+        return low - share * (high - low), high + share * (high - low)
+
+
+def _restored(
+    problem: Problem, own: Scaled, names: tuple[str, ...], mean: Array, covariance: Array
+) -> LinearFit:
+    """Return a fit in the units of the problem; features without spread get zero."""
+    target, lead, d = problem.target, own.lead, len(names)
+    kept = [n for n in own.features if n in names]
+    at = [names.index(n) for n in kept]
+    unit = np.array([own.unit[own.features.index(n)] for n in kept])
+    full_mean, full = np.zeros(d + 1), np.zeros((d + 1, d + 1))
+    place = np.array([*range(lead), *(1 + j for j in at)], dtype=np.intp)
+    scale = np.concatenate((np.full(lead, own.response_unit), own.response_unit / unit))
+    full_mean[place] = scale * mean
+    full[np.ix_(place, place)] = np.outer(scale, scale) * covariance
+    if not problem.intercept:
+        return LinearFit(names, full_mean[1:], np.zeros(d), 0.0, full)
+    y, columns = target.index([problem.response])[0], target.index(names)
+    # The centre is a rounded mean; what rounding took belongs to the level.
+    below = target.mean_tail[y] - target.mean_tail[columns] @ full_mean[1:]
+    level = float(target.mean[y] + (full_mean[0] + below))
+    return LinearFit(names, full_mean[1:], target.mean[columns], level, full)
+
+
+def _constant(problem: Problem) -> LinearFit:
+    """Return the fit of a response that is the same everywhere, which few rows may be by chance."""
+    target, names = problem.target, problem.features
+    rows = target.weight + sum(source.weight for source in problem.sources.values())
+    is_sure = rows > len(names) + problem.intercept
+    d, level = len(names), float(target.mean[target.index([problem.response])[0]])
+    return LinearFit(
+        names=names,
+        coef=np.zeros(d),
+        centre=target.mean[target.index(names)] if problem.intercept else np.zeros(d),
+        level=level if problem.intercept else 0.0,
+        covariance=np.zeros((d + 1, d + 1)) if is_sure else None,
+        noise=0.0 if is_sure else None,
+        source_noise=dict.fromkeys(problem.sources, 0.0 if is_sure else None),
+        weights=dict.fromkeys(problem.sources, 1.0),
+    )
+
+
+def _tails(noise: float, variance: float) -> Tails:
+    """Return Student's distribution with the kurtosis of a normal one of uncertain variance."""
+    share = variance / noise / noise if noise else 0.0
+    return Tails(4.0 + 2.0 / share if share > 1e-12 else np.inf, "averaged")
+
+
+def _cautions(problem: Problem, own: Scaled) -> tuple[TransferWarning, ...]:
+    cautions: list[TransferWarning] = []
+    for why in dict.fromkeys(own.left_out.values()):
+        names = [n for n, reason in own.left_out.items() if reason == why]
+        cautions.append(SourceLeftOut("bayes_pooling", names, why))
+    if problem.target.weight > own.new + own.lead and (found := _dependent(own)):
+        taken = "the ones that the prior prefers were taken"
+        cautions.append(RankDeficient(found, problem.pool_name, taken))
+    return tuple(cautions)
+
+
+def _dependent(own: Scaled) -> list[str]:
+    """Return features whose coefficients the data leave open, were it not for the prior.
+
+    Those are in a linear relation that holds in all tables, or in one of new features that holds in
+    the target, which alone has them.
+    """
+    target = own.target
+    pooled = target.gram.copy()
+    for source in own.sources:
+        place = np.ix_(source.at, source.at)
+        pooled[place] += source.gram + source.weight * np.outer(source.offset, source.offset)
+    involved: NDArray[np.bool_] = np.any(_in_relations(pooled), axis=1)
+    if target.weight > len(own.features) + own.lead:
+        relations = _in_relations(target.gram)
+        of_new = relations[own.common :].any(axis=0)
+        involved |= np.any(relations[:, of_new], axis=1)
+    return [own.features[j] for j in np.flatnonzero(involved)]
+
+
+def _in_relations(gram: Array) -> NDArray[np.bool_]:
+    """Say which columns are in each linear relation; a column that is zero is in none."""
+    size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    varies = np.flatnonzero(size > 0.0)
+    values, vectors = np.linalg.eigh(
+        gram[np.ix_(varies, varies)] / np.outer(size[varies], size[varies])
+    )
+    null = np.abs(vectors[:, values <= DEPENDENT * values.max(initial=0.0)])
+    found = np.zeros((len(gram), null.shape[1]), dtype=np.bool_)
+    found[varies] = null > 1e-6
+    return found

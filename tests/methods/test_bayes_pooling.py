@@ -1,0 +1,624 @@
+"""Bayes pooling: special cases, bounds, conflict, what it gains and what it never loses."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from poolwise import Moments, PooledRegressor
+from poolwise.bayes.conflict import AGREES
+from poolwise.bayes.model import model
+from poolwise.bayes.posterior import points
+from poolwise.bayes.scaling import scaled
+from poolwise.errors import (
+    BadOption,
+    FewRows,
+    PredictionsBounded,
+    RankDeficient,
+    SourceLeftOut,
+    TransferWarning,
+)
+from poolwise.methods import TargetOnly
+from poolwise.methods.bayes_pooling import BayesPooling
+from poolwise.problem import Problem
+from tests.laws.problems import Table, Tables, least_squares, random_tables, tables_of
+
+
+def solved(tables, **options):
+    return BayesPooling().solve(tables.problem(**options))
+
+
+def errors_of(fit):
+    return np.sqrt(fit.covariance.diagonal()[1:])
+
+
+def quietly(regressor, *tables, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TransferWarning)
+        return regressor.fit(*tables, **options)
+
+
+class TestSpecialCases:
+    def test_a_source_with_all_features_is_nearly_pooled_least_squares(self):
+        tables = random_tables(1, target_rows=200, sources={"old": (400, (0, 1, 2, 3))})
+        both = (tables.target, tables.sources["old"])
+        expected = least_squares(*(np.concatenate([getattr(t, k) for t in both]) for k in "Xy"))
+        fit = solved(tables)
+        # What is left of the difference is shrinkage, and a few percent of conflict.
+        assert_allclose(fit.coef / errors_of(fit), expected[1:] / errors_of(fit), rtol=0, atol=0.3)
+        assert fit.conflict["old"] < 0.2
+        alone = solved(Tables(tables.target))
+        assert (errors_of(fit) < 0.75 * errors_of(alone)).all()  # three times the rows: 0.58
+
+    def test_many_rows_alone_are_nearly_least_squares(self):
+        tables = random_tables(1, target_rows=2000, sources={})
+        fit = solved(tables)
+        expected = TargetOnly().solve(tables.problem())
+        # The prior weighs as much as about one row.
+        assert_allclose(fit.coef, expected.coef, rtol=2e-3)
+        assert_allclose(errors_of(fit), errors_of(expected), rtol=0.02)
+        assert_allclose(fit.noise, expected.noise, rtol=0.02)
+        assert fit.conflict == fit.weights == fit.source_noise == {}
+
+    @pytest.mark.parametrize("rows", [2, 3, 4])
+    def test_few_rows_alone_shrink(self, rows):
+        tables = random_tables(1, target_rows=rows, features=6, sources={})
+        fit, shortest = solved(tables), TargetOnly().solve(tables.problem())
+        assert np.isfinite(fit.covariance).all()
+        assert fit.noise > 0.0
+        X = tables.target.X
+        ours, theirs = np.ptp(fit.predict(X)), np.ptp(shortest.predict(X))
+        assert 0.0 < ours < theirs  # the shortest solution meets every row
+
+    @pytest.mark.parametrize("rows", [1, 2])
+    def test_few_rows_beside_history_use_it(self, rows):
+        tables = random_tables(1, target_rows=rows, features=3, sources={"old": (200, (0, 1))})
+        fit, old = solved(tables), tables.sources["old"]
+        expected = least_squares(old.X, old.y)[1:]
+        assert np.isfinite(fit.covariance).all()
+        assert_allclose(fit.coef[:2], expected, atol=3.0 * errors_of(fit)[:2].max())
+        assert (np.abs(fit.coef[:2]) > 0.3 * np.abs(expected)).all()
+
+    def test_one_row_cannot_tell_what_history_lacks(self):
+        fit = solved(random_tables(1, target_rows=1, sources={"old": (60, (0, 1))}))
+        assert_array_equal(fit.coef[2:], 0.0)
+        assert set(fit.dropped) == {"x2", "x3"}
+
+    def test_an_empty_source_is_no_source(self):
+        target = random_tables(1, sources={}).target
+        nothing = Table(("x0",), np.empty((0, 1)), np.empty(0))
+        fit, alone = solved(Tables(target, {"nothing": nothing})), solved(Tables(target))
+        assert_array_equal(fit.coef, alone.coef)
+        assert_array_equal(fit.covariance, alone.covariance)
+        assert fit.cautions == ()
+
+    def test_a_copy_of_the_target_halves_the_variance_and_moves_little(self):
+        target = tables_of("one source", seed=1).target
+        fit, alone = solved(Tables(target, {"copy": target})), solved(Tables(target))
+        assert (np.abs(fit.coef - alone.coef) < 0.2 * errors_of(alone)).all()
+        # Twice the rows, and a chance of conflict: between one half and two thirds.
+        assert_allclose(errors_of(fit) ** 2 / errors_of(alone) ** 2, 0.55, atol=0.1)
+
+    def test_a_response_that_never_varies_is_predicted(self):
+        tables = tables_of("one source", seed=1)
+        fit = solved(tables.each(lambda table: replace(table, y=np.full(len(table.y), 3.0))))
+        assert_array_equal(fit.coef, 0.0)
+        assert_array_equal(fit.predict(tables.target.X), 3.0)
+        assert fit.noise == 0.0
+
+    def test_one_row_tells_no_noise(self):
+        one = Tables(tables_of("one source", seed=1).target.take([0]))
+        fit = solved(one)
+        assert fit.noise is None
+        assert fit.covariance is None
+        assert_allclose(fit.predict(one.target.X), one.target.y)
+
+    def test_a_response_that_varies_in_the_sources_alone_is_their_conflict(self):
+        tables = tables_of("one source", seed=1)
+        tables.target.y[:] = 3.0
+        fit = solved(tables)
+        assert_allclose(fit.predict(tables.target.X), 3.0, atol=1e-3)
+        assert fit.conflict["old"] > 0.99
+
+    def test_a_source_whose_response_never_varies_does_no_harm(self):
+        tables = tables_of("one source", seed=1)
+        tables.sources["old"].y[:] = 3.0
+        fit, alone = solved(tables), solved(Tables(tables.target))
+        assert fit.noise < 1.5 * alone.noise
+
+    def test_a_source_none_of_whose_features_varies_is_left_out(self):
+        tables = random_tables(1, sources={"still": (20, (0,)), "old": (40, (0, 1))})
+        still = tables.each(lambda table: replace(table, X=table.X.copy()))
+        for table in (still.target, *still.sources.values()):
+            table.X[:, 0] = 5.0
+        fit = solved(still)
+        assert fit.weights["still"] == 0.0
+        (caution,) = [c for c in fit.cautions if isinstance(c, SourceLeftOut)]
+        assert "['still']" in str(caution)
+        assert "none of their features varies" in str(caution)
+
+    @pytest.mark.parametrize("noise", [1.0, 0.03, 0.001])
+    def test_a_precise_source_may_be_wrong_about_everything(self, noise):
+        rng = np.random.default_rng(3)
+        names = ("a", "b", "y")
+        risks = []
+        for _ in range(20):
+            X, Z = rng.normal(size=(12, 2)), rng.normal(size=(300, 2))
+            y = X @ [1.0, 1.0] + noise * rng.normal(size=12)
+            z = Z @ [1.5, 1.0] + noise * rng.normal(size=300)
+            target = Moments.of_rows(names, np.column_stack((X, y)))
+            source = Moments.of_rows(names, np.column_stack((Z, z)))
+            problem = Problem(target, {"wrong": source}, "y")
+            fits = [BayesPooling().solve(problem), TargetOnly().solve(problem)]
+            risks.append([noise**2 + f.intercept**2 + np.sum((f.coef - 1.0) ** 2) for f in fits])
+        ours, alone = np.mean(risks, axis=0)
+        assert ours < 1.2 * alone
+
+    @pytest.mark.parametrize("rows", [8, 10, 20])
+    @pytest.mark.parametrize("level", [0.0, 5.0])
+    def test_a_source_without_noise_says_nothing_about_that_of_the_target(self, rows, level):
+        held, errors = [], []
+        for seed in range(25):
+            rng = np.random.default_rng(seed)
+            X, old, X_new = (rng.normal(size=(n, 4)) for n in (rows, 300, 100))
+            y, y_new = X.sum(axis=1) + rng.normal(size=rows), X_new.sum(axis=1)
+            source = (old[:, :2], old[:, :2].sum(axis=1) + level)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TransferWarning)
+                model = PooledRegressor().fit(X, y, sources=source)
+                alone = PooledRegressor().fit(X, y)
+                predicted = [m.predict(X_new) for m in (model, alone)]
+            low, high = model.predict_interval(X_new).T
+            seen = y_new + rng.normal(size=100)
+            held.append(np.mean((low <= seen) & (seen <= high)))
+            errors.append([1.0 + np.mean((p - y_new) ** 2) for p in predicted])
+        assert 0.85 <= np.mean(held) <= 0.99  # a standard error of 0.02, of 25 repetitions
+        ours, its = np.mean(errors, axis=0)
+        assert ours < 1.1 * its
+
+    def test_a_new_column_that_is_an_old_one_again_is_named(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(30, 3))
+        X[:, 2] = X[:, 0]
+        y = X.sum(axis=1) + rng.normal(size=30)
+        with pytest.warns(RankDeficient, match="'x0', 'x2'"):
+            PooledRegressor().fit(X, y, sources=(X[:, :2].copy(), y))
+
+    def test_a_response_far_from_zero_is_still_fitted(self):
+        tables = tables_of("one source", seed=1)
+        far = tables.each(lambda table: replace(table, y=table.y + 2.0**36))
+        assert_allclose(solved(far).coef, solved(tables).coef, rtol=0, atol=1e-3)
+
+    @pytest.mark.parametrize("rows", [1, 2])
+    def test_a_source_of_one_or_two_rows_is_left_out(self, rows):
+        tables = random_tables(1, sources={"tiny": (rows, (0, 1)), "old": (40, (0, 1))})
+        fit = solved(tables)
+        expected = solved(Tables(tables.target, {"old": tables.sources["old"]}))
+        assert_array_equal(fit.coef, expected.coef)
+        assert [type(c) for c in fit.cautions] == [SourceLeftOut]
+        assert "bayes_pooling left out ['tiny']" in str(fit.cautions[0])
+        assert fit.weights["tiny"] == 0.0
+        assert fit.source_noise["tiny"] is None
+        assert set(fit.conflict) == {"old"}
+
+    def test_a_source_of_three_rows_is_taken(self):
+        fit = solved(random_tables(1, sources={"tiny": (3, (0, 1))}))
+        assert fit.cautions == ()
+        assert set(fit.conflict) == {"tiny"}
+
+    def test_a_shared_feature_that_is_constant_in_the_target_is_told_by_the_source(self):
+        tables = tables_of("one source", seed=1)
+        t = tables.target
+        t.y[:] -= 1.5 * (t.X[:, 0] - 1.0)
+        t.X[:, 0] = 1.0
+        fit = solved(tables)
+        assert fit.dropped == {}
+        assert 0.0 < errors_of(fit)[0] < 5.0
+        assert fit.coef[0] > 0.5
+
+    def test_a_new_feature_that_is_constant_in_the_target_is_dropped(self):
+        tables = tables_of("one source", seed=1)
+        tables.target.X[:, 2] = 1.0
+        fit = solved(tables)
+        assert fit.dropped == {"x2": "constant in the pooled data"}
+        assert fit.coef[2] == 0.0
+        narrow = tables.each(lambda t: t.in_order(["x0", "x1", "x3"]))
+        expected = solved(narrow)
+        assert_allclose(fit.coef[[0, 1, 3]], expected.coef, rtol=1e-10)
+
+    @pytest.mark.parametrize("pair", [(0, 1), (2, 3)], ids=["shared", "new"])
+    def test_columns_that_are_the_same_share_a_coefficient_and_are_named(self, pair):
+        def doubled(table):
+            X, names = table.X.copy(), [f"x{j}" for j in pair]
+            if all(n in table.names for n in names):
+                X[:, table.names.index(names[1])] = X[:, table.names.index(names[0])]
+            return replace(table, X=X)
+
+        tables = tables_of("one source", seed=1).each(doubled)
+        fit = solved(tables)
+        assert_allclose(fit.coef[pair[0]], fit.coef[pair[1]], rtol=1e-5)
+        assert [type(c) for c in fit.cautions] == [RankDeficient]
+        assert np.isfinite(fit.covariance).all()
+        # Only their sum is known: each alone is as uncertain as the prior.
+        both = fit.covariance[1:, 1:][np.ix_(pair, pair)].sum()
+        assert both < 0.1 * errors_of(fit)[pair[0]] ** 2
+
+    @pytest.mark.parametrize("has", [(0, 1, 2, 3), (0, 1)], ids=["all", "some"])
+    def test_without_noise_the_coefficients_are_met(self, has):
+        tables = random_tables(1, noise=0.0, sources={"old": (60, has)})
+        fit = solved(tables)
+        expected = least_squares(tables.target.X, tables.target.y)
+        assert_allclose(fit.coef, expected[1:], rtol=1e-5)  # responses are rounded to 1e-6
+        assert fit.noise < 1e-9
+
+    def test_a_row_of_weight_three_is_the_row_three_times_in_all_that_is_said(self):
+        tables = tables_of("weighted rows", seed=1)
+
+        def repeated(table):
+            return replace(
+                table.take(np.repeat(range(len(table.y)), table.w.astype(int))), weights=None
+            )
+
+        a, b = solved(tables), solved(tables.each(repeated))
+        assert_allclose(a.coef, b.coef, rtol=1e-9)
+        assert_allclose(a.covariance, b.covariance, rtol=1e-7, atol=1e-12)
+        assert_allclose(a.conflict["old"], b.conflict["old"], rtol=1e-8)
+        assert_allclose(a.tails.freedom, b.tails.freedom, rtol=1e-8)
+
+    def test_without_intercept_the_line_goes_through_the_origin_with_certainty(self):
+        tables = random_tables(1, target_rows=400, sources={"old": (400, (0, 1))})
+        fit = solved(tables, intercept=False)
+        assert fit.intercept == 0.0
+        assert not fit.covariance[0].any()
+        assert fit.standard_errors[0] == 0.0
+        expected = least_squares(tables.target.X, tables.target.y, intercept=False)[1:]
+        assert (np.abs(fit.coef - expected) < 3.0 * errors_of(fit)).all()
+
+    def test_columns_1e9_apart_change_nothing_but_units(self):
+        tables = tables_of("overlapping sources", seed=1)
+        scale = {"x0": 1e9, "x1": 1e-9, "x2": 1e4, "x3": 1.0}
+
+        def stretched(table):
+            return replace(table, X=table.X * [scale[n] for n in table.names])
+
+        a, b = solved(tables), solved(tables.each(stretched))
+        by = np.array(list(scale.values()))
+        assert_allclose(b.coef * by, a.coef, rtol=1e-8)
+        assert_allclose(errors_of(b) * by, errors_of(a), rtol=1e-8)
+        for name in a.conflict:
+            assert_allclose(b.conflict[name], a.conflict[name], rtol=1e-7)
+
+    @pytest.mark.parametrize("times", [1e3, 1e6, 1e12])
+    def test_a_huge_source_is_only_a_source(self, times):
+        problem = tables_of("one source", seed=1).problem()
+        huge = replace(problem, sources={"old": times * problem.sources["old"]})
+        fit, alone = BayesPooling().solve(huge), TargetOnly().solve(problem)
+        assert np.isfinite(fit.covariance).all()
+        # However sure the source is of its coefficients, the target tells how to translate them.
+        assert (np.abs(fit.coef - alone.coef) < 2.5 * errors_of(alone)).all()
+        assert (errors_of(fit) > 0.1 * errors_of(alone)).all()
+
+
+class TestBounds:
+    @pytest.fixture
+    def tables(self):
+        return tables_of("one source", seed=1)
+
+    def test_they_are_the_range_of_all_responses_half_as_wide_again_on_both_sides(self, tables):
+        y = np.concatenate([tables.target.y, tables.sources["old"].y])
+        R = np.ptp(y)
+        assert_allclose(solved(tables).bounds, (y.min() - R / 2.0, y.max() + R / 2.0), rtol=1e-14)
+        fit = BayesPooling(bounds=0.0).solve(tables.problem())
+        assert fit.bounds == (y.min(), y.max())
+
+    @pytest.mark.parametrize("pair", [(-1.0, 2.5), [-1.0, 2.5], np.array([-1.0, 2.5])])
+    def test_a_pair_is_taken_as_it_is(self, tables, pair):
+        fit = BayesPooling(bounds=pair).solve(tables.problem())
+        assert fit.bounds == (-1.0, 2.5)
+        far = np.array([100.0, -100.0])[:, None] * np.sign(fit.coef)
+        assert_array_equal(fit.predict(far), [2.5, -1.0])
+        assert abs(fit.line(far)).min() > 100.0
+
+    def test_one_end_may_be_open(self, tables):
+        fit = BayesPooling(bounds=(0.0, np.inf)).solve(tables.problem())
+        far = np.array([100.0, -100.0])[:, None] * np.sign(fit.coef)
+        assert_allclose(fit.predict(far), [fit.line(far)[0], 0.0])
+
+    def test_none_means_none(self, tables):
+        fit = BayesPooling(bounds=None).solve(tables.problem())
+        assert fit.bounds is None
+        far = np.full((1, 4), 1e6)
+        assert_array_equal(fit.predict(far), fit.line(far))
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            -0.1,
+            np.nan,
+            np.inf,
+            (2.0, 1.0),
+            (1.0, 1.0),
+            (0.0, np.nan),
+            (1.0,),
+            (0, 1, 2),
+            "no",
+            ("a", "b"),
+        ],
+    )
+    def test_what_is_no_range_is_refused(self, tables, bad):
+        with pytest.raises(BadOption, match=r"a number, a pair \(low, high\), or None"):
+            BayesPooling(bounds=bad).solve(tables.problem())
+
+    def test_they_change_no_coefficient(self, tables):
+        bounded = BayesPooling(bounds=0.0).solve(tables.problem())
+        assert_array_equal(bounded.coef, BayesPooling(bounds=None).solve(tables.problem()).coef)
+
+    @pytest.mark.parametrize("unit", [1.0, 1e-200, 1e250])
+    def test_the_model_warns_when_they_act_and_only_then(self, tables, unit):
+        t, old = tables.target, tables.sources["old"]
+        model = quietly(PooledRegressor(), t.X, t.y * unit, sources=(old.X, old.y * unit))
+        y = unit * np.concatenate([t.y, old.y])
+        inside = model.predict(t.X)  # warnings are errors here
+        assert y.min() <= inside.min()
+        far = np.concatenate([t.X, 100.0 * np.sign(model.coef_)[None]])
+        message = r"1 of 25 predictions fell outside of .* method=BayesPooling\(bounds=None\)"
+        with pytest.warns(PredictionsBounded, match=message):
+            predicted = model.predict(far)
+        assert_array_equal(predicted[:-1], inside)
+        # The same to the rounding of a change of units.
+        assert_allclose(predicted[-1], y.max() + 0.5 * (y.max() - y.min()), rtol=1e-14)
+
+    def test_a_pair_is_in_the_units_of_the_user(self, tables):
+        t, unit = tables.target, 1e250
+        model = quietly(PooledRegressor(BayesPooling(bounds=(-unit, unit))), t.X, t.y * unit)
+        with pytest.warns(PredictionsBounded):
+            predicted = model.predict(100.0 * np.sign(model.coef_)[None])
+        assert_allclose(predicted, unit, rtol=1e-14)
+
+    def test_rows_that_lack_features_have_them_too(self, tables):
+        t, old = tables.target, tables.sources["old"]
+        model = PooledRegressor().fit(t.X, t.y, sources=(old.X, old.y))
+        far = np.array([[1e3, 1e3, np.nan, np.nan]])
+        with pytest.warns(PredictionsBounded):
+            assert model.predict(far)[0] == model.fit_.bounds[1]
+
+
+def draw(rng, rows, coef, mix, level=0.0):
+    X = rng.normal(size=(rows, len(coef))) @ mix
+    return X, level + X @ coef + rng.normal(size=rows)
+
+
+class TestConflict:
+    def test_a_hostile_source_is_found_and_costs_little(self):
+        tables = tables_of("one source", seed=1)
+        old = tables.sources["old"]
+        hostile = replace(old, y=5.0 - 3.0 * old.y)
+        fit, alone = solved(Tables(tables.target, {"old": hostile})), solved(Tables(tables.target))
+        assert fit.conflict["old"] > 0.99
+        assert fit.weights["old"] < 0.01
+        assert (np.abs(fit.coef - alone.coef) < errors_of(alone)).all()
+
+    def test_of_four_sources_the_bad_one_is_known_and_costs_little(self):
+        coef, features, shared = np.array([1.0, -1.0, 2.0, 0.5, 1.0, -1.5]), 6, 4
+        mix = np.eye(features)
+        mix[:shared, shared:] = 0.3
+        with_it, without_it, alone, suspected = [], [], [], []
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            X, y = draw(rng, 30, coef, mix)
+            truth_at, _ = draw(rng, 400, coef, mix)
+            good = {}
+            for k in range(3):
+                X_old, y_old = draw(rng, 100, coef, mix)
+                good[f"good {k}"] = (X_old[:, :shared], y_old)
+            X_bad, y_bad = draw(rng, 100, coef + rng.normal(size=features), mix, level=2.0)
+            every = {**good, "bad": (X_bad[:, :shared], y_bad)}
+            for method, sources, errors in (
+                ("bayes_pooling", every, with_it),
+                ("bayes_pooling", good, without_it),
+                ("target_only", {}, alone),
+            ):
+                model = PooledRegressor(method).fit(X, y, sources=sources)
+                errors.append(np.mean((model.predict(truth_at) - truth_at @ coef) ** 2))
+                assert model.conflict_.get("bad", 1.0) > 0.95
+                suspected += [p for name, p in model.conflict_.items() if name != "bad"]
+        assert np.mean(suspected) < 0.7 * (1.0 - AGREES)  # which it was before any data
+        assert np.mean(without_it) < 0.9 * np.mean(alone)  # there was something to lose
+        assert np.mean(with_it) < 1.05 * np.mean(without_it)
+
+    def test_the_order_of_sources_does_not_matter(self):
+        tables = tables_of("no feature in all", seed=3)
+        backwards = Tables(tables.target, dict(reversed(tables.sources.items())))
+        a, b = solved(tables), solved(backwards)
+        assert_allclose(a.coef, b.coef, rtol=1e-9)
+        assert list(a.conflict) == list(reversed(b.conflict))
+        for name in a.conflict:
+            assert_allclose(a.conflict[name], b.conflict[name], rtol=1e-8)
+
+
+class TestGains:
+    @pytest.mark.parametrize("correlation", [0.9, 0.99])
+    def test_where_data_pooling_loses_badly_it_is_as_good_as_the_better_one(self, correlation):
+        # New features nearly determined by old ones: those held at their mean are far off.
+        coef, totals = np.array([1.0, -1.0, 2.0, 3.0, -3.0]), np.zeros(3)
+        for seed in range(30):
+            rng = np.random.default_rng(seed)
+
+            def rows(n, rng=rng):
+                old = rng.normal(size=(n, 3))
+                near = np.column_stack((old[:, 0] + old[:, 1], old[:, 1] - old[:, 2])) / np.sqrt(2)
+                own = np.sqrt(1.0 - correlation**2) * rng.normal(size=(n, 2))
+                X = np.column_stack((old, correlation * near + own))
+                return X, X @ coef + rng.normal(size=n)
+
+            (X, y), (X_old, y_old), (X_new, y_new) = rows(40), rows(500), rows(400)
+            for k, method in enumerate(("target_only", "data_pooling", "bayes_pooling")):
+                model = PooledRegressor(method).fit(X, y, sources=(X_old[:, :3], y_old))
+                totals[k] += np.mean((model.predict(X_new) - y_new) ** 2)
+        alone, pooled, ours = totals
+        assert pooled > 1.15 * alone
+        assert ours < 1.03 * min(alone, pooled)
+
+    @pytest.mark.parametrize(("strength", "close"), [(1.5, 0.13), (3.0, 0.04)])
+    def test_with_endless_history_variance_falls_by_the_ratio_of_noises(self, strength, close):
+        # With x'' = B'x' + v, independent x' of variance one and v of variance one, least squares
+        # has the variance (1 + b^2) / n of a shared coefficient. History that is known exactly
+        # takes the share sigma^2 / sigma_S^2 from the one, which is the error of B, and nothing
+        # from the b^2, which is that of theta''.
+        rng, b = np.random.default_rng(5), 0.6
+
+        def moments(n, names):
+            X = rng.normal(size=(n, 3))
+            X[:, 2] += b * (X[:, 0] + X[:, 1])
+            y = X @ [1.0, 2.0, strength] + rng.normal(size=n)
+            every = Moments.of_rows(["x0", "x1", "x2", "y"], np.column_stack((X, y)))
+            return every.select(names)
+
+        ratios = []
+        for _ in range(4):
+            target = moments(4000, ["x0", "x1", "x2", "y"])
+            problem = Problem(target, {"old": moments(50_000, ["x0", "x1", "y"])}, "y")
+            ours, alone = (errors_of(m.solve(problem)) ** 2 for m in (BayesPooling(), TargetOnly()))
+            ratios.append(ours / alone)
+        share = 1.0 / (1.0 + strength**2)
+        expected = (1.0 - share + b**2) / (1.0 + b**2)
+        # The grid has steps of two in the logit of what new features explain. Where the truth lies
+        # between two points, the variance is off by a tenth.
+        assert_allclose(np.mean(ratios, axis=0), [expected, expected, 1.0], rtol=close)
+
+
+class TestRowsThatLackFeatures:
+    def draw(self, seed, shift):
+        """Return target, source, and rows to predict; the source's new features are shifted."""
+        rng, coef = np.random.default_rng(seed), np.array([1.0, -1.0, 2.0, 1.0, -1.0])
+
+        def rows(n, shift=0.0):
+            old = rng.normal(size=(n, 3))
+            X = np.column_stack((old, 0.5 * old[:, :2] + rng.normal(size=(n, 2))))
+            X[:, 3] += shift
+            return X, X @ coef + rng.normal(size=n)
+
+        return rows(40), rows(400, shift), rows(400)
+
+    def compared(self, shift, lacking, repetitions=12):
+        """Return the error of ours and of a pooled regression on shared columns, and coverage."""
+        found = []
+        for seed in range(repetitions):
+            (X, y), (X_old, y_old), (X_new, y_new) = self.draw(seed, shift)
+            model = PooledRegressor().fit(X, y, sources=(X_old[:, :3], y_old))
+            holed = X_new.copy()
+            holed[:, lacking] = np.nan
+            low, high = model.predict_interval(holed).T
+            short = least_squares(
+                np.concatenate((X[:, :3], X_old[:, :3])), np.concatenate((y, y_old))
+            )
+            reduced = short[0] + X_new[:, :3] @ short[1:]
+            found.append(
+                [
+                    np.mean((model.predict(holed) - y_new) ** 2),
+                    np.mean((reduced - y_new) ** 2),
+                    np.mean((low <= y_new) & (y_new <= high)),
+                ]
+            )
+        return np.mean(found, axis=0)
+
+    def test_those_like_the_history_are_predicted_as_well_as_by_a_pooled_regression(self):
+        ours, reduced, coverage = self.compared(0.0, [3, 4])
+        assert ours < 1.01 * reduced
+        assert 0.92 <= coverage <= 0.975  # of 4,800 rows in twelve repetitions
+
+    def test_under_a_shift_of_three_they_are_predicted_far_better(self):
+        ours, reduced, coverage = self.compared(3.0, [3, 4])
+        assert ours < 0.5 * reduced
+        assert 0.92 <= coverage <= 0.975
+
+    @pytest.mark.parametrize("lacking", [[3], [4]])
+    def test_those_that_lack_some_of_it_are_predicted_better_than_those_that_lack_all(
+        self, lacking
+    ):
+        all_of_it, _, _ = self.compared(0.0, [3, 4], 6)
+        ours, _, coverage = self.compared(0.0, lacking, 6)
+        nothing, _, _ = self.compared(0.0, [], 6)
+        # Each feature explains 1 beside a noise of 1.
+        assert nothing < 0.7 * ours
+        assert ours < 0.85 * all_of_it
+        assert 0.92 <= coverage <= 0.975
+
+    def test_the_fit_without_features_has_a_larger_noise_and_the_names_left(self):
+        problem = tables_of("one source", seed=1).problem()
+        whole = BayesPooling().solve(problem)
+        patterns = (["x2", "x3"], ["x3"], ["x0"])
+        fits = BayesPooling().solve_without(problem, patterns)
+        for lacking, short in zip(patterns, fits, strict=True):
+            assert short.names == tuple(n for n in problem.features if n not in lacking)
+            assert short.noise > whole.noise
+            assert short.bounds == whole.bounds
+        # The target alone, on the columns that are there, is a rougher answer to the same question.
+        short = fits[0]
+        reduced = TargetOnly().solve(problem.without(["x2", "x3"]))
+        away = np.abs(short.coef - reduced.coef)
+        assert (away < 3.0 * errors_of(reduced)).all()
+        assert (errors_of(short) < errors_of(reduced)).all()
+
+    def test_a_constant_response_is_predicted_without_features_too(self):
+        tables = tables_of("one source", seed=1)
+        still = tables.each(lambda table: replace(table, y=np.full(len(table.y), 3.0)))
+        (short,) = BayesPooling().solve_without(still.problem(), [["x2", "x3"]])
+        assert short.names == ("x0", "x1")
+        assert_array_equal(short.predict(tables.target.X[:, :2]), 3.0)
+
+
+class TestThroughTheRegressor:
+    def test_it_is_the_default(self):
+        assert isinstance(
+            PooledRegressor().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]).method_, BayesPooling
+        )
+
+    def test_conflict_is_told_for_each_source(self):
+        tables = tables_of("overlapping sources", seed=1)
+        given = {n: (s.frame, s.y) for n, s in tables.sources.items()}
+        model = PooledRegressor().fit(tables.target.frame, tables.target.y, sources=given)
+        assert set(model.conflict_) == {"a", "b"}
+        assert all(0.0 < p < 1.0 for p in model.conflict_.values())
+        shown = str(model.summary())
+        for p in model.conflict_.values():
+            assert f"{p:.0%}" in shown
+
+    def test_standard_deviations_and_intervals_are_those_of_the_posterior(self):
+        tables = tables_of("one source", seed=1)
+        t, old = tables.target, tables.sources["old"]
+        model = PooledRegressor().fit(t.X, t.y, sources=(old.X, old.y))
+        predicted, deviation = model.predict(t.X, return_std=True)
+        fit = model.fit_
+        u = np.column_stack((np.ones(len(t.y)), t.X - fit.centre))
+        expected = np.sqrt(np.array([r @ fit.covariance @ r for r in u]) + fit.noise)
+        assert_allclose(deviation, expected, rtol=1e-12)
+        low, high = model.predict_interval(t.X, coverage=0.5).T
+        assert_allclose(0.5 * (low + high), predicted, rtol=1e-10)
+        wide = model.predict_interval(t.X, coverage=0.95)
+        assert (wide[:, 0] < low).all()
+        assert (wide[:, 1] > high).all()
+
+    def test_tails_have_the_kurtosis_of_a_normal_distribution_of_uncertain_variance(self):
+        problem = tables_of("one source", seed=1).problem()
+        known = model(scaled(problem))
+        at = points(known.evidence)
+        frame, share, ratio, _ = at.cells.T
+        noise, _ = known.evidence.scales(share, ratio, known.evidence.frames.account[frame])
+        weight = at.weight.sum(axis=1)
+        excess = 3.0 * (weight @ noise**2 / (weight @ noise) ** 2 - 1.0)
+        tails = BayesPooling().solve(problem).tails
+        assert tails.deviation == "averaged"
+        assert_allclose(stats.t.stats(tails.freedom, moments="k"), excess, rtol=1e-6)
+
+    def test_few_rows_are_said_to_be_few_and_nothing_more(self):
+        rng = np.random.default_rng(5)
+        X = rng.normal(size=(104, 6))
+        y = X @ np.arange(1.0, 7.0) + rng.normal(size=104)
+        with pytest.warns(TransferWarning) as caught:
+            model = PooledRegressor().fit(X[100:], y[100:], sources=(X[:100, :4], y[:100]))
+        assert [type(w.message) for w in caught] == [FewRows]
+        assert np.isfinite(model.standard_errors_).all()
