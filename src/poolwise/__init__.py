@@ -2,6 +2,7 @@
 
 from poolwise.comparison import Comparison
 from poolwise.cross_validation import compare
+from poolwise.diagnostics import diagnose, plan
 from poolwise.fit import LinearFit
 from poolwise.methods import METHODS
 from poolwise.moments import Moments
@@ -19,6 +20,8 @@ __all__ = [  # noqa: RUF022  in the order data meets them
     "LinearFit",
     "METHODS",
     "PooledRegressor",
+    "diagnose",
+    "plan",
     "TargetSplit",
     "Comparison",
     "compare",

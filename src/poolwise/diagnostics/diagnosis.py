@@ -1,0 +1,183 @@
+"""Diagnosis: whether history helps, by how much, how surely, and why."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from textwrap import fill
+from typing import Any
+
+from poolwise.diagnostics.conflict import Conflict, conflict
+from poolwise.diagnostics.gain import SURE, Gain, GainLine, gain
+from poolwise.diagnostics.influence import Influence, influence
+from poolwise.diagnostics.predictability import Predictability, predictability
+from poolwise.diagnostics.risk import solved
+from poolwise.diagnostics.shift import Shift, shift
+from poolwise.diagnostics.subject import problem_of
+from poolwise.errors import listed
+from poolwise.fit import LinearFit
+
+SMALL = 0.01  # gain, as a share of the noise variance, that matters little
+NAMED = 5  # names in a sentence
+WIDTH = 96  # of printed sentences
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis:
+    """All that moments tell about whether to transfer. Print it, or use its fields.
+
+    Parameters
+    ----------
+    target_rows : int
+        Rows of the target.
+    history_rows : int
+        Rows of all sources.
+    sources : int
+        Number of sources.
+    gain : Gain
+        What history is worth.
+    predictability : Predictability
+        How well old features predict new ones.
+    shift : Shift
+        Whether shared columns lie and spread alike.
+    conflict : Conflict
+        Whether a source contradicts the target.
+    influence : Influence
+        What the answer would be without each source.
+    """
+
+    target_rows: int
+    history_rows: int
+    sources: int
+    gain: Gain
+    predictability: Predictability
+    shift: Shift
+    conflict: Conflict
+    influence: Influence
+
+    @property
+    def verdict(self) -> str:
+        """Whether history helps, by how much, how surely, and why, in words."""
+        if not self.sources:
+            return "There is no history: nothing was transferred."
+        if not self.gain.lines:
+            return "Nothing can be said about a gain: the response does not vary."
+        said = [_answer(self.gain.lines[0]), *_reasons(self)]
+        if (line := self.gain.lines[-1]).fit not in ("history", "bayes_pooling"):
+            said.append(_of_own(line))
+        said.append(
+            "This follows from the model and is no measurement: compare() measures on target rows."
+        )
+        return " ".join(said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dicts, lists, numbers and strings."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        parts = [fill(self.verdict, WIDTH)]
+        if self.sources:
+            parts += map(
+                str, (self.gain, self.conflict, self.influence, self.predictability, self.shift)
+            )
+        return "\n\n".join(parts)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
+    """Say whether history helps, by how much, how surely, and why.
+
+    Collects ``gain``, ``conflict``, ``influence``, ``predictability`` and ``shift`` of
+    ``poolwise.diagnostics``. All of it comes from moments and from the posterior of Bayes pooling,
+    whatever the method of the model; the model's own fit is judged beside it.
+
+    Parameters
+    ----------
+    model : PooledRegressor or Problem
+        A fitted model, or target and sources as moments.
+    progress : bool, optional
+        Whether to show a progress bar where there are many sources; unless given, on a terminal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from poolwise import PooledRegressor, diagnose
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(330, 3))
+    >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=330)
+    >>> model = PooledRegressor().fit(X[300:], y[300:], sources=(X[:300, :2], y[:300]))
+    >>> found = diagnose(model)
+    >>> found.conflict.lines[0].verdict
+    'agrees'
+    """
+    problem = problem_of(model)
+    posterior = solved(problem)
+    name, own = _own_fit(model)
+    return Diagnosis(
+        target_rows=problem.target.rows,
+        history_rows=sum(s.rows for s in problem.sources.values()),
+        sources=len(problem.sources),
+        gain=gain(problem, None if problem.units else own, posterior=posterior, name=name),
+        predictability=predictability(problem),
+        shift=shift(problem),
+        conflict=conflict(problem),
+        influence=influence(problem, posterior=posterior, progress=progress),
+    )
+
+
+def _own_fit(model: Any) -> tuple[str, LinearFit | None]:
+    """Return name and fit of a model that was fitted by another method than Bayes pooling."""
+    fit, method = getattr(model, "fit_", None), getattr(model, "method", None)
+    name = method if isinstance(method, str) else type(method).__name__
+    if not isinstance(fit, LinearFit) or name in ("bayes_pooling", "BayesPooling"):
+        return "bayes_pooling", None
+    return name, fit
+
+
+def _answer(line: GainLine) -> str:
+    numbers = (
+        f"the RMSE of predictions is expected to be {line.fall:.1%} lower than without it "
+        f"(squared error lower by {line.relative:.2g} of the noise variance, 95 % interval "
+        f"{line.low:.2g} to {line.high:.2g})"
+    )
+    if line.relative < SMALL:
+        return f"History matters little here: {numbers}."
+    sure = f"it helps with probability {line.probability:.0%}"
+    if line.probability >= SURE:
+        return f"History helps: {numbers}; {sure}."
+    return f"History probably helps: {numbers}; {sure}."
+
+
+def _reasons(found: Diagnosis) -> list[str]:
+    said = []
+    if likely := found.conflict.likely:
+        names = [x.source for x in likely]
+        said.append(
+            f"{len(names)} of {found.sources} sources contradict the target, and count for less: "
+            f"{_named(names)}."
+        )
+    else:
+        said.append("No source is seen to contradict the target.")
+    if high := [x.feature for x in found.predictability.lines if x.is_high]:
+        said.append(
+            f"Old features predict {_named(list(dict.fromkeys(high)))}, so that data_pooling would "
+            "be biased."
+        )
+    if moved := found.shift.found:
+        columns = list(dict.fromkeys(n for x in moved for n in x.columns))
+        said.append(f"Shared columns have shifted: {_named(columns)}.")
+    return said
+
+
+def _of_own(line: GainLine) -> str:
+    better = "better" if line.relative >= 0.0 else "worse"
+    return (
+        f"The fit itself, by {line.fit}, is expected to be {abs(line.fall):.1%} {better} in RMSE "
+        f"than {line.over} (better with probability {line.probability:.0%})."
+    )
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{listed(names[:NAMED])}{more}"

@@ -1,0 +1,1 @@
+"""Tests of the diagnostics, one file per file."""
