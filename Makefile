@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs bench accuracy fuzz reproduce lock clean
+.PHONY: help setup demo test check format docs bench accuracy simulate fuzz reproduce lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -41,6 +41,10 @@ bench: $(READY) ## Measure seconds and bytes
 
 accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
 	@$(RUN) benchmarks.accuracy
+
+simulate: $(READY) ## Bayes pooling where history is wrong, and how often its intervals hold
+	@$(RUN) benchmarks.robustness
+	@$(RUN) benchmarks.coverage
 
 fuzz: $(READY) ## Try adversarial arrays for MINUTES (10 unless given), from SEED on
 	@$(RUN) tests.fuzz --minutes $(MINUTES) --seed $(SEED)

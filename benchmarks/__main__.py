@@ -8,6 +8,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from benchmarks.bayes import bayes
 from benchmarks.kernel_transfer import kernel_transfer
 from benchmarks.memory import memory
 from benchmarks.report import as_data, as_text
@@ -16,7 +17,7 @@ from benchmarks.scaling import scaling
 from benchmarks.small_fits import small_fits
 from benchmarks.speed import speed
 
-QUESTIONS = (speed, memory, scaling, kernel_transfer, small_fits, reproduce)
+QUESTIONS = (speed, memory, scaling, kernel_transfer, small_fits, bayes, reproduce)
 
 
 def main() -> None:

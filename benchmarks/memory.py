@@ -37,4 +37,4 @@ def memory(*, quick: bool) -> list[Answer]:
 
 def first_fit(rows: int) -> Callable[[], object]:
     t = make_tables(rows)
-    return lambda: PooledRegressor().fit(t.X, t.y, sources=t.sources())
+    return lambda: PooledRegressor("data_pooling").fit(t.X, t.y, sources=t.sources())

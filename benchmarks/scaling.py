@@ -21,7 +21,7 @@ def scaling(*, quick: bool) -> list[Answer]:
     sizes = [2_000, 20_000, 200_000] if quick else [10_000, 100_000, 1_000_000, 10_000_000]
     t = make_tables(max(sizes))
     works: dict[str, Callable[[], object]] = {
-        "alone": lambda: PooledRegressor(precision="fast").fit(t.X, t.y),
+        "alone": lambda: PooledRegressor("data_pooling", precision="fast").fit(t.X, t.y),
         "few": partial(_fit, t, FEW),
     }
     works |= {f"{n:,}": partial(_fit, t, n) for n in sizes}
@@ -53,7 +53,7 @@ def scaling(*, quick: bool) -> list[Answer]:
 
 
 def _fit(t: Tables, rows: int) -> PooledRegressor:
-    return PooledRegressor(precision="fast").fit(t.X, t.y, sources=t.sources(rows))
+    return PooledRegressor("data_pooling", precision="fast").fit(t.X, t.y, sources=t.sources(rows))
 
 
 def _published(*, quick: bool) -> Answer:

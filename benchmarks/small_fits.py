@@ -25,7 +25,7 @@ def small_fits(*, quick: bool) -> list[Answer]:
     pairs = [(p.target, p.sources["source"]) for p in problems]
     rng = np.random.default_rng(0)
     systems = [_system(rng) for _ in range(fits)]
-    model, method = PooledRegressor(), DataPooling()
+    model, method = PooledRegressor("data_pooling"), DataPooling()
     seconds = interleaved(
         {
             "regressor": partial(_each, lambda pair: model.fit_moments(*pair), pairs),

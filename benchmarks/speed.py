@@ -25,7 +25,9 @@ def speed(*, quick: bool) -> list[Answer]:
     table = f"source {rows:,} x {X_old.shape[1]}, target {t.X.shape[0]} x {t.X.shape[1]}"
 
     def fit(precision: Precision = "auto") -> object:
-        return PooledRegressor(precision=precision).fit(t.X, t.y, sources=(X_old, y_old))
+        return PooledRegressor("data_pooling", precision=precision).fit(
+            t.X, t.y, sources=(X_old, y_old)
+        )
 
     def product() -> object:
         return X_old.T @ X_old

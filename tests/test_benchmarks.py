@@ -37,7 +37,7 @@ def test_a_quick_run_answers_every_question(tmp_path):
     assert run.returncode == 0, run.stderr
     answers = json.loads(kept.read_text())["answers"]
     questions = {a["question"] for a in answers}
-    answered = {"speed", "memory", "scaling", "kernel_transfer", "small_fits"}
+    answered = {"speed", "memory", "scaling", "kernel_transfer", "small_fits", "bayes"}
     if any(missing_data(name) for name in NAMES):
         assert LEFT_OUT in run.stdout
     else:
