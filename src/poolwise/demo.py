@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes
 
 from poolwise.cross_validation import compare
+from poolwise.diagnostics import diagnose
 from poolwise.double_double import Array
 from poolwise.methods import method_of
 from poolwise.moments import Moments
@@ -27,7 +29,7 @@ SIZES = (12, 16, 20, 30, 40, 60, 80, 120)
 DRAWN = {  # method -> how the figure calls it
     "target_only": "new patients only",
     "source_columns_only": "old columns only",
-    "data_pooling": "pooled",
+    "bayes_pooling": "pooled",
 }
 
 
@@ -57,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sources = {"past patients": (X.iloc[history][old], y.iloc[history])}
     model = PooledRegressor().fit(X.iloc[new], y.iloc[new], sources=sources)
     print(model.summary())
+    print(f"\n{fill(diagnose(model).verdict, 100)}")
 
     print(f"\nCross-validated on the {NEW_ROWS} new patients, as a user can:\n")
     print(compare(X.iloc[new], y.iloc[new], sources=sources))
@@ -111,8 +114,8 @@ def _results_table(results: Results, at: int) -> list[str]:
 
 
 def _verdict(results: Results, at: int) -> str:
-    pooled = results.rmse["data_pooling"][:, at]
-    others = {DRAWN[m]: e[:, at] for m, e in results.rmse.items() if m != "data_pooling"}
+    pooled = results.rmse["bayes_pooling"][:, at]
+    others = {DRAWN[m]: e[:, at] for m, e in results.rmse.items() if m != "bayes_pooling"}
     wins = [f"{np.mean(pooled < e):.0%} of draws against {label}" for label, e in others.items()]
     best = min(others.values(), key=np.mean)
     change = 1 - pooled.mean() / best.mean()
