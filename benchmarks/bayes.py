@@ -65,15 +65,15 @@ def _fits(problems: Sequence[Problem], target: Target | None, rounds: int) -> li
     took = {name: in_words(median(s)) for name, s in seconds.items()}
     of_one = median(ratios(fit, seconds["one"]))
     what = f"{len(p.features)} features, {len(p.sources)} source{'s' * (len(p.sources) > 1)}"
-    what += f", {p.target.rows} target rows"
+    what += f", {p.target.rows} rows"
     return [
         Answer(
             "bayes",
-            f"Fit of bayes_pooling from moments, {what}",
+            f"Fit of bayes_pooling, {what}",
             tuple(1e3 * s for s in fit),
             target,
             "ms",
-            f"half of the features new; each source {SOURCE_ROWS} rows, "
+            f"from moments; half of the features new; each source {SOURCE_ROWS} rows, "
             f"{len(p.sources) // 3} of them in conflict",
         ),
         Answer(

@@ -274,5 +274,6 @@ def test_a_gain_without_a_right_digit_is_not_told():
     rng = np.random.default_rng(0)
     a, e, z = rng.integers(1, 10, 60) * 10.0**8, rng.integers(-3, 4, 60), rng.integers(-9, 10, 60)
     X, y = np.column_stack((a, a + e, z)), e + 3.0 * z + rng.integers(-10, 11, 60)
-    model = PooledRegressor().fit(X[:20], y[:20], sources=(X[20:, :1], y[20:]))
+    pooled = PooledRegressor("data_pooling")
+    model = pooled.fit(X[:20], y[:20], sources=(X[20:, :1], y[20:]))
     assert model.transfer_gain_ is None

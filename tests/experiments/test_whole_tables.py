@@ -73,6 +73,8 @@ def other_means(name, folder):
     spec = read_table_spec(name)
     for dataset, errors in read_runs(folder / "published" / name).items():
         for method, (mean, _) in summaries(errors).items():
+            if method not in spec.methods:
+                continue
             tally = agreement(mean, spec.published[dataset].means[method])
             if not tally.agree:
                 yield (name, dataset, method), tally
