@@ -7,6 +7,7 @@ from poolwise.fit import LinearFit
 from poolwise.methods import METHODS
 from poolwise.moments import Moments
 from poolwise.problem import Problem
+from poolwise.published_model import published_model
 from poolwise.regressor import PooledRegressor
 from poolwise.splits import TargetSplit
 from poolwise.tables.sources import Sources
@@ -15,6 +16,7 @@ __version__ = "0.1.0"
 
 __all__ = [  # noqa: RUF022  in the order data meets them
     "Moments",
+    "published_model",
     "Sources",
     "Problem",
     "LinearFit",

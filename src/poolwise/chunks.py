@@ -19,6 +19,7 @@ TILE = 512  # rows turned into columns at a time
 HEAD = 256  # rows whose mean is a good enough shift
 LARGEST = 1e300  # of a number: twice it is still finite
 WEIGHTS = (1e-100, 1e100)  # the least and the greatest weight that is not zero
+HEAVIEST = 1e150  # weight of all rows: times squares it is still finite
 
 
 def chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array | None]]:

@@ -33,7 +33,9 @@ class TransferError(_Message, ValueError):
 class ColumnMismatch(TransferError):
     """Two tables that should have the same columns do not."""
 
-    def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
+    def __init__(
+        self, left: Sequence[str], right: Sequence[str], verb: str = "add", where: str = ""
+    ) -> None:
         only_left = [n for n in left if n not in right]
         only_right = [n for n in right if n not in left]
         if only_left or only_right:
@@ -41,7 +43,7 @@ class ColumnMismatch(TransferError):
         else:
             what = f"the left has the order {listed(left)}, the right {listed(right)}"
         super().__init__(
-            f"Cannot add moments over different columns: {what}. "
+            f"Cannot {verb} moments over different columns{where and f' in {where}'}: {what}. "
             "Use .select(names) on both sides to keep the columns they share."
         )
 
@@ -244,8 +246,8 @@ class BadSource(TransferError, TypeError):
     def __init__(self, name: str, got: Any) -> None:
         super().__init__(
             f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table "
-            "that holds the response as a column, or Moments. (A list is a list of sources: write "
-            "(X, y), not [X, y].)"
+            "that holds the response as a column, Moments, or the path of a .moments.json file. "
+            "(A list is a list of sources: write (X, y), not [X, y].)"
         )
 
 
@@ -267,7 +269,8 @@ class NotMoments(TransferError, TypeError):
     def __init__(self, name: str, got: Any) -> None:
         super().__init__(
             f"{capital(name)} is a {type(got).__name__}, and fit_moments takes moments alone. "
-            "Make them with Moments.of_rows(names, rows), or use fit, which takes rows."
+            "Make them with Moments.of_rows(names, rows), give the path of a .moments.json file, "
+            "or use fit, which takes rows."
         )
 
 
@@ -443,6 +446,72 @@ class BadOption(TransferError):
         super().__init__(f"{option}={value!r} is not possible. It must be {allowed}.")
 
 
+class UnreadableMoments(TransferError):
+    """A file that does not hold moments, or not ones that rows can have."""
+
+    def __init__(self, path: str, why: str, then: str = "") -> None:
+        advice = then or "Ask whoever made the file to write it again with Moments.save"
+        super().__init__(f"{path} cannot be read as moments: {why}. {advice}.")
+
+
+class NotOverwritten(TransferError):
+    """A file that is there already."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} is there already. Give another name, or overwrite=True to replace it."
+        )
+
+
+class TooFewToShare(TransferError):
+    """Moments of so few rows that they tell about single ones."""
+
+    def __init__(self, what: str, rows: float, least: int) -> None:
+        super().__init__(
+            f"{capital(what)} has {rows:g} rows, fewer than min_rows={least}, and moments of so "
+            "few rows tell about single ones: nothing was written. Add more rows, leave the "
+            "column out with .select(names), or give a smaller min_rows."
+        )
+
+
+class CannotSubtract(TransferError):
+    """Rows to be taken away that were never there."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"These rows cannot be taken away: {why}. Subtract only rows that were added, with "
+            "the weights and the columns they were added with."
+        )
+
+
+class UnknownSource(TransferError):
+    """A source to take rows from that is not there."""
+
+    def __init__(self, name: str, there: Sequence[str]) -> None:
+        super().__init__(
+            f"There is no source {name!r} to take rows from; there are {listed(there)}. Rows are "
+            "forgotten from the source they were given under."
+        )
+
+
+class NewLevels(TransferError):
+    """Categories, in rows to be added, that a fitted model has no column for."""
+
+    def __init__(self, column: str, new: Sequence[str], levels: Sequence[str]) -> None:
+        super().__init__(
+            f"Column {column!r} holds {listed(new)}, which no table had at fit; the levels are "
+            f"{listed(levels)}. What is kept of the old rows has no column for a new level: fit "
+            "again on all rows, or map it to a known level."
+        )
+
+
+class UnusableModel(TransferError):
+    """A published model that does not tell enough to stand in for its rows."""
+
+    def __init__(self, why: str, then: str) -> None:
+        super().__init__(f"This model cannot be turned into moments: {why}. {then}.")
+
+
 class UnknownDataset(TransferError):
     """A name that no dataset of the experiments has."""
 
@@ -536,6 +605,13 @@ class DroppedColumns(TransferWarning):
             f"Source {source!r} has {listed(names)}, which the target lacks: left out. "
             f"A model for the target cannot use them.{hint}"
         )
+
+
+class ModelAssumes(TransferWarning):
+    """What stands in for numbers that a published model does not tell."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"The published model does not tell everything: {what}")
 
 
 class EmptySource(TransferWarning):

@@ -49,6 +49,9 @@ class ExactSums:
         units = np.minimum(self.units, other.units)
         return ExactSums(self._in(units) + other._in(units), units)
 
+    def __sub__(self, other: ExactSums) -> ExactSums:
+        return self + ExactSums(-other.gram, other.units)
+
     def weighed(self, factor: float) -> ExactSums:
         """Return the sums with all weights multiplied."""
         integer, exponent = _whole(factor)

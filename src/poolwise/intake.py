@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,9 +29,10 @@ from poolwise.least_squares import rounding_error
 from poolwise.moments import Moments
 from poolwise.precision import PRECISIONS, Kept, Precision, chosen, needed
 from poolwise.problem import Problem
+from poolwise.store import is_moments_path
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
-from poolwise.tables.columns import Column, encoded, unify
+from poolwise.tables.columns import Column, check_known, encoded, unify
 from poolwise.tables.patterns import named_patterns, read_sources
 from poolwise.tables.rows import TableRows
 from poolwise.tables.sources import Given, Sources
@@ -99,9 +100,128 @@ def gather(
         Digits of the second moments; see :class:`poolwise.PooledRegressor`.
     """
     target = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, "X")
-    given = dict(Sources.of(sources, target.rows))
     own_name = name_of(y)
     response = own_name or response
+    tables = _read(
+        target,
+        y,
+        weights,
+        Sources.of(sources, target.rows),
+        response,
+        own_name,
+        intercept=intercept,
+        unseen_level=unseen_level,
+        precision=precision,
+    )
+    problem = tables.problem(response, intercept)
+    if precision == "auto" and (better := _digits_needed(problem)) != "fast":
+        problem = tables.read_again(better).problem(response, intercept)
+    everywhere = set(problem.features).intersection(*(m.names for m in tables.moments.values()))
+    short = [c.name for c in tables.columns if not everywhere.issuperset(c.outputs)]
+    optional = tables.lacking.union(short)
+    return Intake(problem, tables.columns, tables.complete, optional, tables.cautions)
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The target and its sources, read.
+
+    Parameters
+    ----------
+    target : Moments
+        Of the complete rows.
+    moments : dict of str to Moments
+        Of each source.
+    columns : tuple of Column
+        The raw columns of the target and their encoding.
+    complete : TableRows
+        The complete rows of the target.
+    rows : dict of str to TableRows
+        The rows of those sources that came as rows.
+    lacking : frozenset of str
+        Raw columns that some row lacks.
+    cautions : tuple of TransferWarning
+        What was left out on the way.
+    """
+
+    target: Moments
+    moments: dict[str, Moments]
+    columns: tuple[Column, ...]
+    complete: TableRows
+    rows: dict[str, TableRows]
+    lacking: frozenset[str]
+    cautions: tuple[TransferWarning, ...]
+
+    def problem(self, response: str, intercept: bool) -> Problem:
+        """Return what a method solves."""
+        return Problem(self.target, self.moments, response, intercept, self.complete, self.rows)
+
+    def read_again(self, better: Kept) -> Tables:
+        """Read all rows with more digits."""
+        own = _read_again(self.target, self.complete, better)
+        read = {name: _read_again(self.moments[name], r, better) for name, r in self.rows.items()}
+        return replace(self, target=own, moments=self.moments | read)
+
+
+def gather_more(
+    target: Table,
+    y: Any,
+    *,
+    columns: tuple[Column, ...],
+    known: Collection[str],
+    response: str,
+    weights: Any = None,
+    sources: Any = None,
+    intercept: bool = True,
+    precision: Precision = "auto",
+) -> Tables:
+    """Read rows that come after a fit, with its columns and levels.
+
+    Parameters
+    ----------
+    target : Table
+        Features of further rows of the target, maybe none.
+    y : array-like
+        Their response.
+    columns : tuple of Column
+        The columns of the fit.
+    known : collection of str
+        Names of the sources of the fit.
+    response : str
+        Name of the response.
+    weights, sources, intercept, precision
+        As in :func:`gather`.
+    """
+    return _read(
+        target,
+        y,
+        weights,
+        Sources(sources),  # scikit-learn, which may cut it, calls fit alone
+        response,
+        None,
+        intercept=intercept,
+        precision=precision,
+        columns=columns,
+        known=known,
+    )
+
+
+def _read(
+    target: Table,
+    y: Any,
+    weights: Any,
+    sources: Sources,
+    response: str,
+    own_name: str | None,
+    *,
+    intercept: bool,
+    precision: Precision,
+    unseen_level: Literal["raise", "ignore"] = "raise",
+    columns: tuple[Column, ...] | None = None,
+    known: Collection[str] = (),
+) -> Tables:
+    """Turn each table into moments, with columns found here unless they are given."""
+    given = dict(sources)
     if response in target.names:
         raise ResponseInFeatures(response)
     tables = {
@@ -110,26 +230,32 @@ def gather(
         if isinstance(source, Given)
     }
     whole = np.flatnonzero(~target.missing(target.names).any(axis=1))
-    if not len(whole):
-        raise EmptyTarget(target.rows, _missing_counts(target))
-    is_whole = len(whole) == target.rows
-    columns = unify(
-        target,
-        tables,
-        target.names,
-        complete=target if is_whole else target.take(whole),
-        intercept=intercept,
-        unseen=unseen_level,
-    )
+    is_whole, is_new = len(whole) == target.rows, columns is None
+    if columns is None:
+        if not len(whole):
+            raise EmptyTarget(target.rows, _missing_counts(target))
+        columns = unify(
+            target,
+            tables,
+            target.names,
+            complete=target if is_whole else target.take(whole),
+            intercept=intercept,
+            unseen=unseen_level,
+        )
+    else:
+        for where, table in {"X": target, **tables}.items():
+            check_known(table, columns, where if table is target else f"source {where!r}")
     all_rows = TableRows(
         target, columns, response, numbers(y, response), _weights(weights), "the target"
     )
     split: dict[tuple[str, ...], TableRows] = {(): all_rows}
     if not is_whole:
         split = all_rows.by_pattern()
-    complete = split.pop(())
+    complete = split.pop((), None) or all_rows.none()
 
-    rows, cautions = named_patterns("rows", split, "X", taken=given, intercept=intercept)
+    rows, cautions = named_patterns(
+        "rows", split, "X", taken=given, intercept=intercept, known=known
+    )
     moments: dict[str, Moments] = {}
     for name, source in given.items():
         if isinstance(source, Moments):
@@ -143,41 +269,40 @@ def gather(
             cautions.append(EmptySource(name))
         if extra := [n for n in there if n not in used]:
             cautions.append(DroppedColumns(name, extra, [n for n in used if n not in there]))
-    cautions += _levels_apart(target, tables, columns)
+    if is_new:
+        cautions += _levels_apart(target, tables, columns)
     read, kept, lacking, more = read_sources(
-        rows, taken=given, intercept=intercept, precision=precision
+        rows, taken=given, intercept=intercept, precision=precision, known=known
     )
-    cautions += more
     own = complete.moments(precision, intercept=intercept)
-    problem = Problem(own, read | moments, response, intercept, complete, kept)
-    if precision == "auto" and (better := _digits_needed(problem)) != "fast":
-        own = _read_again(own, complete, better)
-        read = {name: _read_again(m, kept[name], better) for name, m in read.items()}
-        problem = Problem(own, read | moments, response, intercept, complete, kept)
-    known = (read | moments).values()
-    everywhere = set(problem.features).intersection(*(m.names for m in known))
-    lacking.update(*split, (c.name for c in columns if not everywhere.issuperset(c.outputs)))
-    return Intake(problem, columns, complete, frozenset(lacking), tuple(cautions))
+    return Tables(
+        own,
+        read | moments,
+        columns,
+        complete,
+        kept,
+        frozenset(lacking.union(*split)),
+        (*cautions, *more),
+    )
 
 
 def gather_moments(
-    target: Moments, sources: Any, response: str, *, intercept: bool
+    target: Any, sources: Any, response: str, *, intercept: bool
 ) -> tuple[Problem, tuple[TransferWarning, ...]]:
     """Match moments by column name.
 
     Parameters
     ----------
-    target : Moments
+    target : Moments, or the path of a file of moments
         Of all features and the response.
-    sources : Moments, or list or mapping of Moments
+    sources : Moments or path, or list or mapping of these
         See :class:`poolwise.Sources`.
     response : str
         Name of the response.
     intercept : bool
         Whether the model has an intercept.
     """
-    if not isinstance(target, Moments):
-        raise NotMoments("the target", target)
+    target = as_moments(target, "the target")
     kept: dict[str, Moments] = {}
     cautions: list[TransferWarning] = []
     for name, source in Sources(sources):
@@ -190,6 +315,15 @@ def gather_moments(
             lacking = [n for n in target.names if n not in source]
             cautions.append(DroppedColumns(name, extra, lacking))
     return Problem(target, kept, response, intercept), tuple(cautions)
+
+
+def as_moments(given: Any, name: str) -> Moments:
+    """Return moments, from a file if a path was given."""
+    if is_moments_path(given):
+        return Moments.load(given)
+    if not isinstance(given, Moments):
+        raise NotMoments(name, given)
+    return given
 
 
 def name_of(y: Any) -> str | None:

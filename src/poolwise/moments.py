@@ -11,25 +11,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poolwise.chunks import LARGEST, WEIGHTS, Block, chunks
+from poolwise.chunks import HEAVIEST, LARGEST, WEIGHTS, Block, chunks
 from poolwise.double_double import Array, Pair
 from poolwise.errors import (
     BadWeights,
+    CannotSubtract,
     ColumnMismatch,
     DuplicateColumns,
     MissingColumns,
     NotFinite,
     ShapeMismatch,
+    TooFewToShare,
     TooLarge,
 )
 from poolwise.exact_sums import ExactRun, ExactSums
 from poolwise.least_squares import rounding_error
-from poolwise.precision import Kept, Precision, check_precision, chosen, needed
+from poolwise.plausible import flaw_of, rounding_of
+from poolwise.precision import PRECISIONS, Kept, Precision, check_precision, chosen, needed
 from poolwise.row_sums import RowSums, units_of
 from poolwise.scatter import Scatter
 from poolwise.sliced_sums import SlicedSums
+from poolwise.store import MOST_BYTES, AnyPath, Record, read, write
 
-HEAVIEST = 1e150  # weight of all rows: times squares it is still finite
+# What rounding may have done to sums, as a share of them: to a difference of weights, and to one
+# of scatters in doubles, in pairs and without rounding.
+LOST_WEIGHT = 1e-9
+LOST_SCATTER: dict[Kept, float] = {"fast": 1e-10, "accurate": 1e-20, "exact": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +48,8 @@ class Moments:
     :math:`S = \sum w_i (z_i - \bar z)(z_i - \bar z)^\top`, and the least and the greatest value
     of each column. Three verbs: add rows (``a + b``), weigh rows
     (``2.0 * a``), map columns (``a.affine(...)``). A weight counts as repetitions of a row; rows of
-    weight zero are not there.
+    weight zero are not there. Rows that were added can be taken away again (``a - b``), and moments
+    can be kept in a file (``a.save(path)``, ``Moments.load(path)``).
 
     Parameters
     ----------
@@ -58,7 +66,8 @@ class Moments:
     scatter : Scatter
         Centred second moments, never raw.
     low, high : array of shape (p,)
-        Range of each column; after a map of several columns, bounds of it.
+        Range of each column; after a map of several columns, or after rows were taken away, bounds
+        of it.
     weight_tail : float
         What rounding took from the weight.
     units : array of int of shape (p,)
@@ -226,6 +235,77 @@ class Moments:
             raise TooLarge([n for n, is_wide in zip(names, wide, strict=True) if is_wide], LARGEST)
         return reader.moments()
 
+    def save(self, path: AnyPath, *, overwrite: bool = False, min_rows: int = 0) -> None:
+        """Write the moments to a file, as JSON, with every bit.
+
+        The file is there whole or not at all. Name it ``something.moments.json``, and ``sources=``
+        takes its path. What such a file tells of the rows is said in :doc:`/guides/moments_only`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        overwrite : bool, default=False
+            Whether a file of that name may be replaced.
+        min_rows : int, default=0
+            Refuse to write moments of fewer rows, or with a column of zeros and ones that has fewer
+            rows of either: their moments tell about single rows.
+        """
+        if self.rows < min_rows:
+            raise TooFewToShare("the table", self.rows, min_rows)
+        for name, ones in self._groups().items():
+            if min(ones, self.weight - ones) < min_rows:
+                few = min(ones, self.weight - ones)
+                raise TooFewToShare(f"a group of column {name!r}", few, min_rows)
+        every = range(len(self.names))
+        record = Record(
+            names=self.names,
+            rows=self.rows,
+            weight=float(self.weight),
+            weight_tail=float(self.weight_tail),
+            mean=self.mean,
+            mean_tail=self.mean_tail,
+            scatter=self.scatter.between(every, every),
+            scatter_tail=None if self.scatter.is_plain else self.scatter.pair.low,
+            low=self.low,
+            high=self.high,
+            units=self.units,
+            sums=self.sums,
+        )
+        write(path, record, overwrite=overwrite)
+
+    def _groups(self) -> dict[str, float]:
+        """Return the weight of the ones of each column that holds zeros and ones alone."""
+        spread = self.weight * self.mean * (1.0 - self.mean)  # the most there is between 0 and 1
+        most = np.abs(self.scatter.diagonal() - spread) <= LOST_WEIGHT * self.weight
+        at = np.flatnonzero((self.low == 0.0) & (self.high == 1.0) & most)
+        return {self.names[j]: round(self.weight * float(self.mean[j]), 6) for j in at}
+
+    @classmethod
+    def load(cls, path: AnyPath, *, max_bytes: int = MOST_BYTES) -> Moments:
+        """Read moments from a file that :meth:`save` wrote.
+
+        Whatever the file holds, no code is run. Its numbers are checked: nothing is returned that
+        no rows can have.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        max_bytes : int, default=2**28
+            Refuse larger files.
+        """
+        return cls.of_record(read(path, max_bytes=max_bytes))
+
+    @classmethod
+    def of_record(cls, record: Record) -> Moments:
+        """Return the moments that plain numbers make."""
+        scatter = Scatter.of(record.scatter, record.scatter_tail)
+        if record.sums is not None:
+            scatter = replace(scatter, fractions=record.sums.parts(record.units)[2])
+        given = {f.name: getattr(record, f.name) for f in fields(record) if f.name[:7] != "scatter"}
+        return cls(scatter=scatter, **given)
+
     def __add__(self, other: Moments) -> Moments:
         """Moments of the rows of both tables, stacked."""
         if other.names != self.names:
@@ -250,6 +330,100 @@ class Moments:
             both = left.weight_pair * share
         mean, scatter = left.mean_pair + share * step, scatter.plus_outer(step, both)
         return Moments._of_pairs(self.names, rows, weight, mean, scatter, low, high, units)
+
+    def __sub__(self, other: Moments) -> Moments:
+        """Moments of the rows of this table without those of another one, which are among them.
+
+        Exact moments lose nothing. Of others, the difference has the rounding errors of both: where
+        nearly all rows are taken away, few digits are left. The range is that of all rows before,
+        which bounds that of the rows that are left.
+
+        Raises
+        ------
+        CannotSubtract
+            More rows or weight are taken away than there are, or what is left is not what any rows
+            have: a mean outside of the range, a scatter that is not positive semidefinite, beyond
+            what rounding explains.
+        """
+        if other.names != self.names:
+            raise ColumnMismatch(self.names, other.names, "subtract")
+        rows, low, high = self.rows - other.rows, self.low, self.high
+        left_over = self._weight_without(other)
+        if rows < 0 or left_over < 0.0 or (rows > 0) != (left_over > 0.0):
+            raise CannotSubtract(
+                f"they are {other.rows:,} rows of weight {other.weight:g}, to be taken from "
+                f"{self.rows:,} of weight {self.weight:g}"
+            )
+        if other.weight == 0.0:
+            return self if rows == self.rows else replace(self, rows=rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            theirs = other.in_units(self.units)
+            self._check_among(theirs, all_of_them=not rows)
+            if not rows:
+                return Moments.empty(self.names)
+            if self.sums is not None and other.sums is not None:
+                sums = self.sums - other.sums
+                left = Moments._of_sums(self.names, rows, sums, low, high)
+            else:
+                left = self._without(theirs, rows)
+            left._check_left_of(self)
+        return left
+
+    def _weight_without(self, other: Moments) -> float:
+        """Return the difference of weights, zero where it is rounding alone."""
+        if self.sums is not None and other.sums is not None:
+            left = (self.sums - other.sums).gram[-1, -1]
+            return self.weight * float((left > 0) - (left < 0))
+        rest = float((self.weight_pair - other.weight_pair).high)
+        return 0.0 if abs(rest) <= LOST_WEIGHT * self.weight else rest
+
+    def _without(self, other: Moments, rows: int) -> Moments:
+        """Take rows away that are held in the same units."""
+        scatter = self.scatter - other.scatter
+        step = other.mean_pair - self.mean_pair
+        if scatter.is_plain:
+            weight = Pair.of(self.weight - other.weight)
+            share = Pair.of(other.weight / weight.high)
+            both = Pair.of(self.weight * share.high)
+        else:
+            weight = self.weight_pair - other.weight_pair
+            share = other.weight_pair / weight
+            both = self.weight_pair * share
+        mean, scatter = self.mean_pair - share * step, scatter.plus_outer(step, -both)
+        return Moments._of_pairs(
+            self.names, rows, weight, mean, scatter, self.low, self.high, self.units
+        )
+
+    def _check_among(self, other: Moments, *, all_of_them: bool) -> None:
+        """Refuse rows that cannot be among these, by their mean, or by all if there are no more."""
+        low, high = np.ldexp(self.low, -self.units), np.ldexp(self.high, -self.units)
+        room = 2.0**-40 * np.maximum(-low, high)
+        far = (other.mean < low - room) | (other.mean > high + room)
+        if all_of_them:
+            far |= np.abs(other.mean - self.mean) > room
+            unit = np.sqrt(self.scatter.diagonal() + rounding_of(self.weight, low, high))
+            change = np.abs((self.scatter - other.scatter).between(*2 * [range(len(far))]))
+            far |= (change > LOST_WEIGHT * np.outer(unit, unit)).any(axis=1)
+        if far.any():
+            raise CannotSubtract(f"{self.names[int(np.argmax(far))]!r} has other numbers in them")
+
+    def _check_left_of(self, whole: Moments) -> None:
+        """Refuse what is left where no rows have such moments, and clear what rounding left."""
+        units, every = self.units, range(len(self.names))
+        low, high = np.ldexp(self.low, -units), np.ldexp(self.high, -units)
+        before = whole.in_units(units).scatter.diagonal()
+        kept = min(self.precision, whole.precision, key=PRECISIONS.index)
+        rounding = LOST_SCATTER[kept] * before
+        if kept != "exact":
+            rounding = rounding + rounding_of(whole.weight, low, high)
+        scatter = self.scatter.between(every, every)
+        flaw = "its numbers are beyond doubles"
+        if np.isfinite(scatter).all() and np.isfinite(self.mean).all():
+            flaw = flaw_of(self.names, self.weight, self.mean, scatter, low, high, rounding) or ""
+        if flaw:
+            raise CannotSubtract(f"of what would be left, {flaw}")
+        if self.sums is None:
+            object.__setattr__(self, "scatter", self.scatter.floored())
 
     def __rmul__(self, factor: float) -> Moments:
         """Moments after every row weight is multiplied by ``factor``."""
@@ -378,6 +552,14 @@ class Moments:
         low, high = np.ldexp(self.low, -exponents), np.ldexp(self.high, -exponents)
         held = self.in_units(exponents)
         return replace(held, units=0 * exponents, sums=sums, low=low, high=high)
+
+    def unscaled(self, exponents: NDArray[np.intp]) -> Moments:
+        """Moments of the columns before they were divided by powers of two."""
+        if not exponents.any():
+            return self
+        sums = None if self.sums is None else self.sums.rescaled(-exponents)
+        low, high = np.ldexp(self.low, exponents), np.ldexp(self.high, exponents)
+        return replace(self, units=self.units + exponents, sums=sums, low=low, high=high)
 
     def index(self, names: Iterable[str]) -> list[int]:
         """Return the positions of columns."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from poolwise.chunks import WEIGHTS
+from poolwise.chunks import HEAVIEST, WEIGHTS
 from poolwise.errors import NoiseNotEstimable, TransferWarning
 from poolwise.fit import Ddof, noise_of
-from poolwise.moments import HEAVIEST
 from poolwise.problem import Problem
 
 

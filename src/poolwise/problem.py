@@ -194,6 +194,15 @@ class Problem:
             return fit
         return fit.times_units(self.units, self.response, self.target.sizes())
 
+    def tables(self) -> tuple[Moments, dict[str, Moments]]:
+        """Return the target and the sources as the user knows them."""
+
+        def unscaled(table: Moments) -> Moments:
+            exponents = [self.units.get(n, 0) for n in table.names]
+            return table.unscaled(np.array(exponents, dtype=np.intp))
+
+        return unscaled(self.target), {n: unscaled(s) for n, s in self.sources.items()}
+
     def with_target(self, target: Moments, rows: Rows | None = None) -> Problem:
         """Return the same problem with other rows as its target."""
         exponents = [self.units.get(n, 0) for n in target.names]

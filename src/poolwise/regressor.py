@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from os import PathLike
 from typing import Any, Literal
 
 import narwhals as nw
@@ -38,6 +39,7 @@ from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable, unmasked
 from poolwise.tables.columns import Column, encoded
 from poolwise.theory import transfer_gain_of
+from poolwise.updating import changed, is_moments
 
 
 class PooledRegressor(RegressorMixin, BaseEstimator):
@@ -138,9 +140,10 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n,)
             Response of the target.
         sources : object, optional
-            ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, moments, or a
-            list or mapping of these; see :class:`poolwise.Sources`. Tables are matched by column
-            name, arrays by position: a source's columns are the target's first ones.
+            ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, moments, the
+            path of a ``.moments.json`` file, or a list or mapping of these; see
+            :class:`poolwise.Sources`. Tables are matched by column name, arrays by position: a
+            source's columns are the target's first ones.
         sample_weight : array-like of shape (n,), optional
             Row weights of the target. A weight counts as repetitions of the row.
 
@@ -167,14 +170,16 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
         return self
 
-    def fit_moments(self, target: Moments, sources: Any = None) -> PooledRegressor:
+    def fit_moments(
+        self, target: Moments | str | PathLike[str], sources: Any = None
+    ) -> PooledRegressor:
         """Fit without rows, from moments taken elsewhere.
 
         Parameters
         ----------
-        target : Moments
+        target : Moments, or the path of a ``.moments.json`` file
             Of all features and of the response, which is named by the parameter ``response``.
-        sources : Moments, or list or mapping of Moments
+        sources : Moments or path, or list or mapping of these
             Of some of the features and of the response.
 
         Returns
@@ -192,6 +197,66 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             columns = tuple(Column(n) for n in problem.features)
             optional = frozenset(problem.features).difference(problem.seen_by_all())
             _warn(self._solve(problem, columns, optional, cautions))
+        return self
+
+    def update(
+        self, X: Any = None, y: Any = None, *, sources: Any = None, sample_weight: Any = None
+    ) -> PooledRegressor:
+        """Add rows to a fitted model, without the rows it was fitted on.
+
+        The model is then the one that a fit on all rows gives: with ``precision="exact"`` to the
+        last bit, else up to rounding. The columns, their levels and the reference level stay those
+        of the fit. Methods that read rows, such as kernel_transfer, cannot be updated.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Moments, or path of a ``.moments.json`` file, optional
+            Features of further rows of the target. NaN says that a row lacks the column. Moments
+            are of the encoded columns and the response, as in ``problem_.target.names``.
+        y : array-like of shape (n,), optional
+            Their response; none with moments.
+        sources : object, optional
+            Rows or moments of sources, as in ``fit``. Those of a source that is known by its name
+            are added to it; others are new sources.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows of ``X``.
+
+        Returns
+        -------
+        PooledRegressor
+            Itself. Where an error is raised it is as it was before.
+        """
+        with _all_or_nothing(self):
+            _warn(self._change(X, y, sources, sample_weight, forget=False))
+        return self
+
+    def forget(
+        self, X: Any = None, y: Any = None, *, sources: Any = None, sample_weight: Any = None
+    ) -> PooledRegressor:
+        """Take rows away from a fitted model: the reverse of :meth:`update`.
+
+        The coefficients are then those of a fit on the other rows, as they are after an update.
+        Ranges are not narrowed: predictions stay bounded by the responses that were ever there.
+        Rows are read again, or their moments were kept, as in a monthly file.
+
+        Parameters
+        ----------
+        X, y, sources, sample_weight
+            As in :meth:`update`: rows that were in the fit or in an update, under the same source
+            and with the same weights.
+
+        Returns
+        -------
+        PooledRegressor
+            Itself. Where an error is raised it is as it was before.
+
+        Raises
+        ------
+        CannotSubtract
+            These rows cannot have been there.
+        """
+        with _all_or_nothing(self):
+            _warn(self._change(X, y, sources, sample_weight, forget=True))
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -339,6 +404,38 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         told = (*cautions, *suspicions(problem), *fit.cautions)
         self.cautions_ = tuple(str(caution) for caution in told)
         return told
+
+    def _change(
+        self, X: Any, y: Any, sources: Any, weights: Any, *, forget: bool
+    ) -> tuple[TransferWarning, ...]:
+        """Add rows or take them away, and solve again; return what to warn of."""
+        check_is_fitted(self)
+        self._check_options()
+        if X is not None and not is_moments(X):
+            if y is None:
+                raise BadOption("y", None, "the response of each row of X")
+            X = self._whole(X)
+            is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
+            y = y if is_series else column_or_1d(y, warn=True)
+        change = changed(
+            self.problem_,
+            self.columns_,
+            X,
+            y,
+            weights=weights,
+            sources=sources,
+            precision=self.precision,
+            response_was_named=self.problem_.response != self.response,
+            forget=forget,
+        )
+        optional = change.lacking.union(self.optional_columns_)
+        return self._solve(change.problem, self.columns_, optional, change.cautions)
+
+    def _whole(self, X: Any) -> Table:
+        """Open a table that has all the columns of the fit."""
+        if _is_frame(X):
+            self._checked(X, reset=False)
+        return self._open(X)[0]
 
     def _check_options(self) -> None:
         if self.unseen_level not in ("raise", "ignore"):

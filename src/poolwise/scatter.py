@@ -74,6 +74,11 @@ class Scatter:
             return Scatter.of(self._high + other._high)
         return Scatter.of_pair(self.pair + other.pair)
 
+    def __sub__(self, other: Scatter) -> Scatter:
+        if self.is_plain or other.is_plain:
+            return Scatter.of(self._high - other._high)
+        return Scatter.of_pair(self.pair - other.pair)
+
     def __rmul__(self, factor: float) -> Scatter:
         if self.is_plain:
             return Scatter.of(factor * self._high)
@@ -85,6 +90,17 @@ class Scatter:
             outer = np.outer(vector.high, vector.high)
             return Scatter.of(self._high + factor.high * outer)
         return Scatter.of_pair(self.pair + vector[:, None] * vector[None, :] * factor)
+
+    def floored(self) -> Scatter:
+        """Return the scatter with zero where rounding has left less than that of a column."""
+        at = np.flatnonzero(self._high.diagonal() < 0.0)
+        if not len(at):
+            return self
+        high, low = self._high.copy(), None if self._low is None else self._low.copy()
+        high[at, at] = 0.0
+        if low is not None:
+            low[at, at] = 0.0
+        return Scatter.of(high, low)
 
     def mapped(self, matrix: Array) -> Scatter:
         """Return the scatter of ``matrix @ z``."""

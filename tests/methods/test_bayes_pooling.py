@@ -177,7 +177,7 @@ class TestSpecialCases:
             errors.append([1.0 + np.mean((p - y_new) ** 2) for p in predicted])
         assert 0.85 <= np.mean(held) <= 0.99  # a standard error of 0.02, of 25 repetitions
         ours, its = np.mean(errors, axis=0)
-        assert ours < 1.1 * its
+        assert ours < 1.25 * its  # of 25 repetitions: the ratio varies by a tenth
 
     def test_a_new_column_that_is_an_old_one_again_is_named(self):
         rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from poolwise.errors import NotNumeric
+from poolwise.errors import NewLevels, NotNumeric
 
 if TYPE_CHECKING:
     from poolwise.tables import Table
@@ -108,6 +108,31 @@ def unify(
         full = not intercept and all(c.levels is None for c in columns)
         columns.append(Column(name, (*first[:1], *rest), full, unseen))
     return tuple(columns)
+
+
+def check_known(table: Table, columns: Sequence[Column], where: str) -> None:
+    """Refuse a table whose columns hold another kind of value than at fit, or new levels.
+
+    Parameters
+    ----------
+    table : Table
+        Rows that come after a fit.
+    columns : sequence of Column
+        The columns of the fit; the table may lack some.
+    where : str
+        What to call the table in an error.
+    """
+    there = frozenset(table.names)
+    for column in columns:
+        if column.name not in there or not table.rows or table.is_void(column.name):
+            continue
+        levels = table.levels_of(column.name)
+        if (levels is None) != (column.levels is None):
+            kinds = ("text", "numbers") if column.levels is not None else ("numbers", "text")
+            what = f"held {kinds[0]} at fit and holds {kinds[1]} in {where}"
+            raise NotNumeric(column.name, what, "Convert it to what it was at fit.")
+        if new := sorted(set(levels or ()).difference(column.levels or ())):
+            raise NewLevels(column.name, new, column.levels or ())
 
 
 @lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ def read_sources(
     taken: Collection[str],
     intercept: bool,
     precision: Precision = "auto",
+    known: Collection[str] = (),
 ) -> tuple[dict[str, Moments], dict[str, TableRows], set[str], list[TransferWarning]]:
     """Take moments of each source; where a value is missing, one source per pattern.
 
@@ -32,6 +33,8 @@ def read_sources(
         Whether the model has an intercept.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments.
+    known : collection of str
+        Names of sources that are there already, which may have as few rows as they like.
     """
     moments: dict[str, Moments] = {}
     kept: dict[str, TableRows] = {}
@@ -46,7 +49,7 @@ def read_sources(
             split, names = source.by_pattern(), (*taken, *rows, *moments)
             lacking.update(*split)
             pieces, left_out = named_patterns(
-                name, split, source.where, taken=names, intercept=intercept
+                name, split, source.where, taken=names, intercept=intercept, known=known
             )
             read = {n: piece.moments(precision, intercept=intercept) for n, piece in pieces.items()}
             cautions += left_out
@@ -62,11 +65,12 @@ def named_patterns(
     *,
     taken: Collection[str],
     intercept: bool,
+    known: Collection[str] = (),
 ) -> tuple[dict[str, TableRows], list[TransferWarning]]:
     """Name the patterns of a table, and leave out those of too few rows.
 
     Too few are as many rows as coefficients, or fewer: their noise cannot be estimated. The largest
-    pattern stays in any case.
+    pattern stays in any case, and so do patterns that are known; then the largest has no privilege.
 
     Parameters
     ----------
@@ -80,14 +84,18 @@ def named_patterns(
         Names that a new source may not have.
     intercept : bool
         Whether the model has an intercept.
+    known : collection of str
+        Names of sources that are there already.
     """
     largest = max(split.values(), key=lambda piece: piece.table.rows, default=None)
+    if any(k == name or k.startswith(f"{name} without ") for k in known):
+        largest = None
     named: dict[str, TableRows] = {}
     small: list[int] = []
     for lacks, piece in split.items():
-        rows = piece.table.rows
-        if piece is largest or rows > len(encoded(piece.columns)) + intercept:
-            named[_name(name, lacks, (*taken, *named))] = piece
+        rows, own = piece.table.rows, _name(name, lacks, (*taken, *named))
+        if own in known or piece is largest or rows > len(encoded(piece.columns)) + intercept:
+            named[own] = piece
         else:
             small.append(rows)
     return named, [FragmentsLeftOut(where, sum(small), len(small))] if small else []

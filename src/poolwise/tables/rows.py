@@ -81,6 +81,12 @@ class TableRows:
             )
         return split
 
+    def none(self) -> TableRows:
+        """Return none of the rows."""
+        weights = None if self.weights is None else self.weights[:0]
+        table = self.table.take(np.zeros(0, dtype=np.intp))
+        return replace(self, table=table, y=self.y[:0], weights=weights)
+
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
         """Yield blocks of encoded columns, in the order of ``names``; no row of weight zero."""
         all_names = (*encoded(self.columns), self.response)

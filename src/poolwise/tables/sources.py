@@ -8,6 +8,7 @@ from typing import Any
 
 from poolwise.errors import BadSource, DuplicateColumns, SlicedSources
 from poolwise.moments import Moments
+from poolwise.store import is_moments_path
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,8 @@ class Sources:
     sources : object
         One source, a list of sources (named "source 1", "source 2", ...) or a mapping of names to
         sources. A source is ``(X, y)``, ``(X, y, weights)``, a table that holds the response as a
-        column, or :class:`Moments`.
+        column, :class:`Moments`, or the path of a file of moments, which ends in
+        ``.moments.json`` and is read at once.
 
     Examples
     --------
@@ -57,7 +59,8 @@ class Sources:
         """Wrap what fit was given, unless scikit-learn may have cut it."""
         if isinstance(sources, Sources):
             return sources
-        bare = isinstance(sources, list) or not isinstance(sources, tuple | Mapping | Moments)
+        # A path that is text has a length too; but cut, it arrives as a list of letters.
+        bare = isinstance(sources, list) or not isinstance(sources, tuple | Mapping | Moments | str)
         if bare and hasattr(sources, "__len__") and len(sources) == target_rows:
             raise SlicedSources(type(sources).__name__, target_rows)
         return cls(sources)
@@ -80,7 +83,8 @@ def _named(sources: Any) -> dict[str, Given | Moments]:
             raise DuplicateColumns(names, "sources")
         return {str(name): _source(str(name), source) for name, source in sources.items()}
     if isinstance(sources, list) or (
-        isinstance(sources, tuple) and all(isinstance(s, tuple | Moments) for s in sources)
+        isinstance(sources, tuple)
+        and all(isinstance(s, tuple | Moments) or is_moments_path(s) for s in sources)
     ):
         return {f"source {k}": _source(f"source {k}", s) for k, s in enumerate(sources, start=1)}
     return {"source": _source("source", sources)}
@@ -89,6 +93,8 @@ def _named(sources: Any) -> dict[str, Given | Moments]:
 def _source(name: str, source: Any) -> Given | Moments:
     if isinstance(source, Moments):
         return source
+    if is_moments_path(source):
+        return Moments.load(source)
     if isinstance(source, tuple) and len(source) in (2, 3):
         return Given(*source)
     is_table = hasattr(source, "columns") or hasattr(source, "__arrow_c_stream__")

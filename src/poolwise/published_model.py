@@ -1,0 +1,241 @@
+"""Published model: coefficients, their covariance and n, as moments of rows nobody has seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poolwise.double_double import Array
+from poolwise.errors import DuplicateColumns, ModelAssumes, NotFinite, UnusableModel
+from poolwise.moments import Moments
+from poolwise.row_sums import units_of
+from poolwise.store import Record
+
+ROUNDED = 0.05  # share by which a noise, printed with a few digits, may differ from what follows
+SYMMETRIC = 1e-6  # the same for a matrix and its transpose
+
+
+def published_model(
+    names: Sequence[str],
+    coef: ArrayLike,
+    covariance: ArrayLike,
+    n: int,
+    *,
+    intercept: float | None = None,
+    noise: float | None = None,
+    means: Mapping[str, float] | Moments | None = None,
+    response: str = "y",
+) -> Moments:
+    r"""Return the moments of the rows that a published linear model was fitted to.
+
+    Least squares with an intercept on :math:`n` rows has
+    :math:`\operatorname{Cov}(\hat\beta) = \sigma^2 S_{xx}^{-1}`, with :math:`S_{xx}` the centred
+    second moments of the :math:`d` features, so that
+
+    .. math:: S_{xx} = \sigma^2 \operatorname{Cov}(\hat\beta)^{-1}, \quad
+       S_{xy} = S_{xx} \hat\beta, \quad
+       S_{yy} = \hat\beta^\top S_{xx} \hat\beta + (n - d - 1) \sigma^2 .
+
+    The row of the intercept tells more, where it is published:
+    :math:`\operatorname{Cov}(\hat\beta, \hat\beta_0) = -\operatorname{Cov}(\hat\beta) \bar x` gives
+    the means, and :math:`\operatorname{Var}(\hat\beta_0) = \sigma^2 / n + \bar x^\top
+    \operatorname{Cov}(\hat\beta) \bar x` the noise. No range is ever published; the moments have
+    the bounds that hold for any :math:`n` rows, :math:`\bar z \pm \sqrt{S_{zz} (n - 1) / n}`
+    (Samuelson's inequality), which are wide.
+
+    Assumes that the model was fitted by least squares with an intercept, rows of equal weight and
+    no penalty, and that the covariance is the classical one: neither robust nor clustered, nor
+    after a choice of features. Where means are borrowed from other moments, it assumes that the
+    study had these; a warning says so. Numbers printed with few digits give moments with few
+    digits.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the features.
+    coef : array of shape (d,)
+        Their coefficients.
+    covariance : array of shape (d, d) or (d + 1, d + 1)
+        Covariance of the coefficients; of (intercept, coefficients) if it is one larger. Standard
+        errors alone are not enough: features are rarely uncorrelated.
+    n : int
+        Number of rows.
+    intercept : float, optional
+        The intercept. Not needed if ``means`` tells the mean of the response.
+    noise : float, optional
+        Residual variance, with the divisor ``n - d - 1``. Not needed if the covariance has the
+        intercept.
+    means : mapping of str to float, or Moments, optional
+        Mean of each feature, and of the response if that is known. Not needed if the covariance has
+        the intercept. Moments, such as the target's, lend the means of the features.
+    response : str, default="y"
+        Name of the response.
+
+    Returns
+    -------
+    Moments
+        Of the features and the response.
+
+    Warns
+    -----
+    ModelAssumes
+        Means were borrowed, or the noise does not fit the covariance of the intercept.
+
+    Examples
+    --------
+    >>> from poolwise import published_model
+    >>> published_model(
+    ...     ["age", "bmi"],
+    ...     coef=[0.1, 0.3],
+    ...     covariance=[[4e-4, 0.0], [0.0, 9e-4]],
+    ...     n=250,
+    ...     intercept=2.0,
+    ...     noise=1.5,
+    ...     means={"age": 61.0, "bmi": 27.0},
+    ... )
+    Moments(250 rows, weight 250, columns ['age', 'bmi', 'y'])
+    """
+    names = tuple(names)
+    b, V, d = _numbers(coef, "coef"), _numbers(covariance, "covariance"), len(names)
+    if response in names or len(set(names)) < d:
+        raise DuplicateColumns((*names, response), "The model")
+    if b.shape != (d,) or not d or V.shape not in ((d, d), (d + 1, d + 1)):
+        raise UnusableModel(
+            f"there are {d} names, coefficients of shape {b.shape} and a covariance of {V.shape}",
+            "Give one coefficient per name, and a square covariance with one row for each, or with "
+            "one more, first, for the intercept",
+        )
+    if not isinstance(n, int | np.integer) or n < d + 2:
+        raise UnusableModel(
+            f"n={n!r} rows leave nothing to estimate a noise of {d} features and an intercept from",
+            f"Give the number of rows, at least {d + 2}",
+        )
+    per_noise, at = _inverse(V[-d:, -d:]), None
+    if len(V) > d:
+        at = -per_noise @ V[0, 1:]
+        noise = _noise(noise, float(n * (V[0, 0] + V[0, 1:] @ at)))
+    if noise is None or not 0.0 < noise < np.inf:
+        raise UnusableModel(
+            f"its noise is {'not known' if noise is None else noise}",
+            "Give the residual variance, or the covariance of (intercept, coefficients)",
+        )
+    x = _means(names, means, at)
+    y = _mean_of_response(means, response, intercept, float(x @ b))
+    S = np.empty((d + 1, d + 1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        S[:d, :d] = noise * per_noise
+        S[:d, d] = S[d, :d] = S[:d, :d] @ b
+        S[d, d] = b @ S[:d, d] + (n - d - 1) * noise
+    if not np.isfinite(S).all():
+        raise UnusableModel("its second moments are beyond doubles", "Use other units")
+    return _moments((*names, response), int(n), np.append(x, y), S)
+
+
+def _numbers(values: ArrayLike, what: str) -> Array:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UnusableModel(
+            f"{what} is not an array of numbers ({error})", "Give numbers"
+        ) from None
+    if bad := int(np.count_nonzero(~np.isfinite(numbers))):
+        raise NotFinite({what: bad}, numbers.size, "The model")
+    return numbers
+
+
+def _inverse(V: Array) -> Array:
+    """Return the inverse of a covariance."""
+    unit = np.sqrt(np.maximum(V.diagonal(), 0.0))
+    advice = "Give the covariance of coefficients, squares of standard errors on its diagonal"
+    if not unit.all():
+        raise UnusableModel("a coefficient has no positive variance", advice)
+    scaled = V / unit[:, None] / unit
+    if (np.abs(scaled - scaled.T) > SYMMETRIC).any():
+        raise UnusableModel("its covariance is not symmetric", advice)
+    try:
+        root = np.linalg.inv(np.linalg.cholesky((scaled + scaled.T) / 2.0))
+    except np.linalg.LinAlgError:
+        raise UnusableModel("its covariance is not positive definite", advice) from None
+    inverse: Array = (root.T @ root) / unit[:, None] / unit
+    return inverse
+
+
+def _noise(given: float | None, found: float) -> float:
+    """Return the noise as given, else as the intercept tells it."""
+    if given is None:
+        return found
+    if abs(found - given) > ROUNDED * given:
+        _warn(
+            f"a noise of {given:.4g} was given, and by the covariance of the intercept it is "
+            f"{found:.4g}. The first is taken. Was it fitted by weighted or robust least squares, "
+            "or printed with too few digits?"
+        )
+    return given
+
+
+def _means(
+    names: Sequence[str], means: Mapping[str, float] | Moments | None, found: Array | None
+) -> Array:
+    """Return the means of the features as given, else as the intercept tells them."""
+    if isinstance(means, Moments):
+        _warn(
+            "its means are taken to be those of the moments given. If the study had other means, "
+            "the differences between tables are wrong by as much."
+        )
+        return np.array([means.mean_of(n) for n in names])
+    if means is not None and (lacking := [n for n in names if n not in means]):
+        raise UnusableModel(f"means lacks {lacking}", "Give the mean of each feature")
+    if means is not None:
+        return _numbers([means[n] for n in names], "means")
+    if found is None:
+        raise UnusableModel(
+            "the means of its features are not known",
+            "Give means, the covariance of (intercept, coefficients), or means=target to assume "
+            "those of other moments",
+        )
+    return found
+
+
+def _mean_of_response(
+    means: Mapping[str, float] | Moments | None,
+    response: str,
+    intercept: float | None,
+    above: float,
+) -> float:
+    if isinstance(means, Mapping) and response in means:
+        return float(_numbers(means[response], "means"))
+    if intercept is None:
+        raise UnusableModel(
+            "the mean of its response is not known",
+            f"Give the intercept, or the mean of {response!r} in means",
+        )
+    return float(_numbers(intercept, "intercept")) + above
+
+
+def _moments(names: tuple[str, ...], n: int, mean: Array, S: Array) -> Moments:
+    """Return moments in one double per entry, with the bounds that any rows have."""
+    reach = np.sqrt(S.diagonal() * ((n - 1) / n))
+    low, high = mean - reach, mean + reach
+    units = units_of(low, high)
+    return Moments.of_record(
+        Record(
+            names=names,
+            rows=n,
+            weight=float(n),
+            weight_tail=0.0,
+            mean=np.ldexp(mean, -units),
+            mean_tail=np.zeros(len(names)),
+            scatter=np.ldexp(S, -(units[:, None] + units)),
+            scatter_tail=None,
+            low=low,
+            high=high,
+            units=units,
+        )
+    )
+
+
+def _warn(what: str) -> None:
+    warnings.warn(ModelAssumes(what), stacklevel=4)

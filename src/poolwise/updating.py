@@ -1,0 +1,138 @@
+"""Updating: a fitted problem with more rows, or with fewer, without the rows it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poolwise.errors import (
+    BadOption,
+    ColumnMismatch,
+    DifferentResponse,
+    TransferWarning,
+    UnknownSource,
+)
+from poolwise.intake import as_moments, gather_more, name_of
+from poolwise.moments import Moments
+from poolwise.precision import PRECISIONS, Precision
+from poolwise.problem import Problem
+from poolwise.store import is_moments_path
+from poolwise.tables import Table
+from poolwise.tables.arrays import ArrayTable
+from poolwise.tables.columns import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A problem after a change, and what to tell about it.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, with moments alone.
+    lacking : frozenset of str
+        Raw columns that some of the rows or sources lack.
+    cautions : tuple of TransferWarning
+        What was left out on the way.
+    """
+
+    problem: Problem
+    lacking: frozenset[str]
+    cautions: tuple[TransferWarning, ...]
+
+
+def is_moments(thing: object) -> bool:
+    """Say whether something is moments, or a path of them."""
+    return isinstance(thing, Moments) or is_moments_path(thing)
+
+
+def changed(
+    problem: Problem,
+    columns: tuple[Column, ...],
+    target: Table | Any,
+    y: Any,
+    *,
+    weights: Any = None,
+    sources: Any = None,
+    precision: Precision = "auto",
+    response_was_named: bool = False,
+    forget: bool = False,
+) -> Change:
+    """Return a problem whose tables have more rows, or fewer.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that was solved.
+    columns : tuple of Column
+        Its raw columns and their encoding, which do not change.
+    target : Table, Moments, path or None
+        Rows of the target: a table that was opened, or moments.
+    y : array-like or None
+        The response of these rows.
+    weights : array-like, optional
+        Their weights.
+    sources : object, optional
+        Rows of sources; those of a name that is known are added there.
+    precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+        Digits of the second moments of these rows: by default as many as any table has.
+    response_was_named : bool, default=False
+        Whether the response brought a name along, which it must then bring again.
+    forget : bool, default=False
+        Whether these rows are taken away.
+    """
+    own, known = problem.tables()
+    if precision == "auto":
+        precision = max((own, *known.values()), key=_digits).precision
+    by_moments = target is None or is_moments(target)
+    if by_moments and (y is not None or weights is not None):
+        raise BadOption("y" if y is not None else "sample_weight", "given", "None without rows")
+    name = name_of(y)
+    if response_was_named and name not in (None, problem.response):
+        raise DifferentResponse("X", str(name), problem.response)
+    empty = ArrayTable(np.zeros((0, len(columns))), tuple(c.name for c in columns))
+    read = gather_more(
+        empty if by_moments else target,
+        np.zeros(0) if by_moments else y,
+        columns=columns,
+        known=known,
+        response=problem.response,
+        weights=weights,
+        sources=sources,
+        intercept=problem.intercept,
+        precision=precision,
+    )
+    rows = read.target
+    if by_moments and target is not None:
+        rows = as_moments(target, "the target")
+    own = _merged(own, rows, forget, "the target")
+    tables = dict(known)
+    for source, part in read.moments.items():
+        if source in tables:
+            tables[source] = _merged(tables[source], part, forget, f"source {source!r}")
+        elif forget and part.weight:
+            raise UnknownSource(source, list(known))
+        else:
+            tables[source] = part
+    lacking = {
+        c.name for c in columns for m in read.moments.values() if not set(c.outputs) <= {*m.names}
+    }
+    return Change(
+        Problem(own, tables, problem.response, problem.intercept),
+        read.lacking.union(lacking),
+        read.cautions,
+    )
+
+
+def _digits(table: Moments) -> int:
+    return PRECISIONS.index(table.precision)
+
+
+def _merged(old: Moments, new: Moments, forget: bool, where: str) -> Moments:
+    """Add rows to a table, or take them away, whatever the order of the columns."""
+    if set(old.names) != set(new.names):
+        raise ColumnMismatch(old.names, new.names, "subtract" if forget else "add", where)
+    part = new if old.names == new.names else new.select(old.names)
+    return old - part if forget else old + part

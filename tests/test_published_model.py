@@ -1,0 +1,212 @@
+"""A published model: the moments of its rows, from nothing but what a paper prints."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from poolwise import Moments, PooledRegressor, published_model
+from poolwise.errors import (
+    DuplicateColumns,
+    MissingColumns,
+    ModelAssumes,
+    NotFinite,
+    UnusableModel,
+)
+from poolwise.fit import recentred, regress
+
+RNG = np.random.default_rng(5)
+FEATURES = ("age", "bmi")
+MIX = np.array([[8.0, 1.0, 0.5], [0.0, 4.0, 0.3], [0.0, 0.0, 1.0]])
+TABLE = RNG.normal(size=(540, 3)) @ MIX + np.array([60.0, 27.0, 0.0])
+Y = TABLE @ [0.1, 0.3, 2.0] + 5.0 + RNG.normal(size=540)
+ROWS = np.column_stack((TABLE, Y))
+REAL = Moments.of_rows((*FEATURES, "y"), ROWS[:300, [0, 1, 3]])
+TARGET = Moments.of_rows((*FEATURES, "marker", "y"), ROWS[500:])
+# Inverting twice costs the condition of the covariance, about 1e4 with its intercept, times 1e-16.
+CLOSE = 1e-10
+
+
+def printed(moments=REAL):
+    """Return what a paper would print, in full digits."""
+    fit = regress(moments, "y")
+    covariance = recentred(fit.covariance, fit.centre, np.zeros(len(fit.coef)))
+    return fit, covariance
+
+
+def whole(moments=REAL):
+    fit, covariance = printed(moments)
+    return published_model(
+        fit.names, fit.coef, covariance, int(moments.weight), intercept=fit.intercept
+    )
+
+
+def by_means(moments=REAL):
+    fit, covariance = printed(moments)
+    means = {n: moments.mean_of(n) for n in fit.names}
+    return published_model(
+        fit.names,
+        fit.coef,
+        covariance[1:, 1:],
+        int(moments.weight),
+        intercept=fit.intercept,
+        noise=fit.noise,
+        means=means,
+    )
+
+
+BOTH = pytest.mark.parametrize("made", [whole, by_means])
+
+
+@BOTH
+def test_the_moments_are_those_of_the_rows(made):
+    found = made()
+    assert (found.names, found.rows, found.weight) == (REAL.names, 300, 300.0)
+    assert found.precision == "fast"
+    assert_allclose(found.mean, REAL.mean, rtol=CLOSE)
+    S = REAL.scatter_between(REAL.names, REAL.names)
+    assert_allclose(found.scatter_between(REAL.names, REAL.names), S, rtol=CLOSE)
+
+
+@BOTH
+def test_least_squares_on_them_is_the_published_model(made):
+    again, known = regress(made(), "y"), regress(REAL, "y")
+    assert_allclose(again.coef, known.coef, rtol=CLOSE)
+    assert again.intercept == pytest.approx(known.intercept, rel=CLOSE)
+    assert again.noise == pytest.approx(known.noise, rel=CLOSE)
+    assert_allclose(again.standard_errors, known.standard_errors, rtol=CLOSE)
+    assert_allclose(again.covariance, known.covariance, rtol=CLOSE, atol=1e-16)
+
+
+@BOTH
+@pytest.mark.parametrize("method", ["bayes_pooling", "data_pooling", "monotone_likelihood"])
+def test_as_a_source_they_do_what_the_rows_do(made, method):
+    found = PooledRegressor(method).fit_moments(TARGET, {"paper": made()})
+    known = PooledRegressor(method).fit_moments(TARGET, {"paper": REAL})
+    assert_allclose(found.coef_, known.coef_, rtol=1e-8)
+    assert found.intercept_ == pytest.approx(known.intercept_, rel=1e-8)
+    assert found.cautions_ == known.cautions_
+
+
+def test_no_rows_reach_beyond_the_bounds():
+    found = whole()
+    assert (found.low <= REAL.low).all()
+    assert (found.high >= REAL.high).all()
+    # Samuelson's bound is reached by one row against all others alike.
+    rows = np.zeros((50, 2))
+    rows[0, 1] = 1.0
+    rows[:, 0] = RNG.normal(size=50)
+    one = whole(Moments.of_rows(("age", "y"), rows))
+    assert one.high[1] == pytest.approx(1.0, rel=0.05)
+    assert one.high[1] >= 1.0
+
+
+def test_the_mean_of_the_response_stands_in_for_the_intercept():
+    fit, covariance = printed()
+    means = {n: REAL.mean_of(n) for n in REAL.names}
+    found = published_model(
+        fit.names, fit.coef, covariance[1:, 1:], 300, noise=fit.noise, means=means
+    )
+    assert found.mean_of("y") == REAL.mean_of("y")
+    assert regress(found, "y").intercept == pytest.approx(fit.intercept, rel=CLOSE)
+
+
+def test_the_means_of_other_moments_are_an_assumption_that_is_told():
+    fit, covariance = printed()
+    with pytest.warns(ModelAssumes, match="its means are taken to be those of the moments given"):
+        found = published_model(
+            fit.names,
+            fit.coef,
+            covariance[1:, 1:],
+            300,
+            intercept=fit.intercept,
+            noise=fit.noise,
+            means=TARGET,
+        )
+    assert found.mean_of("age") == TARGET.mean_of("age")
+    assert_allclose(regress(found, "y").coef, fit.coef, rtol=CLOSE)
+
+
+def test_a_noise_that_the_intercept_contradicts_is_told():
+    fit, covariance = printed()
+    with pytest.warns(ModelAssumes, match="robust least squares"):
+        published_model(
+            fit.names,
+            fit.coef,
+            2.0 * covariance,
+            300,
+            intercept=fit.intercept,
+            noise=fit.noise,
+        )
+
+
+def test_a_noise_that_was_rounded_is_taken():
+    fit, covariance = printed()
+    found = published_model(
+        fit.names,
+        fit.coef,
+        covariance,
+        300,
+        intercept=fit.intercept,
+        noise=1.01 * fit.noise,
+    )
+    assert regress(found, "y").noise == pytest.approx(1.01 * fit.noise)
+
+
+def test_columns_of_extreme_size_are_held_in_units():
+    rows = ROWS[:300, [0, 1, 3]] * [1e70, 1e-70, 1.0]
+    found = whole(Moments.of_rows((*FEATURES, "y"), rows))
+    assert found.units.tolist()[0] > 0
+    assert_allclose(regress(found, "y").coef, regress(REAL, "y").coef * [1e-70, 1e70], rtol=1e-8)
+
+
+def test_other_names_of_the_response_are_kept():
+    found = published_model(["a"], [1.0], [[0.01, 0], [0, 0.02]], 20, intercept=0, response="cost")
+    assert found.names == ("a", "cost")
+
+
+GOOD = {
+    "names": ["a", "b"],
+    "coef": [1.0, 2.0],
+    "covariance": [[0.02, 0.001], [0.001, 0.03]],
+    "n": 50,
+    "intercept": 1.0,
+    "noise": 2.0,
+    "means": {"a": 0.0, "b": 1.0},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "why"),
+    [
+        ({"coef": [1.0]}, UnusableModel, r"2 names, coefficients of shape \(1,\)"),
+        ({"coef": "abc"}, UnusableModel, "coef is not an array of numbers"),
+        ({"coef": [np.nan, 1.0]}, NotFinite, "'coef': 1"),
+        ({"names": []}, UnusableModel, "0 names"),
+        ({"names": ["a", "a"]}, DuplicateColumns, "'a'"),
+        ({"names": ["a", "y"]}, DuplicateColumns, "'y'"),
+        ({"covariance": np.eye(4)}, UnusableModel, r"a covariance of \(4, 4\)"),
+        ({"covariance": [0.1, 0.2]}, UnusableModel, r"a covariance of \(2,\)"),
+        ({"covariance": [[0.1, 0.0], [0.05, 0.1]]}, UnusableModel, "not symmetric"),
+        ({"covariance": [[0.1, 0.2], [0.2, 0.1]]}, UnusableModel, "not positive definite"),
+        ({"covariance": [[0.1, 0.0], [0.0, 0.0]]}, UnusableModel, "no positive variance"),
+        ({"n": 3}, UnusableModel, "n=3 rows leave nothing"),
+        ({"n": 50.5}, UnusableModel, r"n=50\.5"),
+        ({"noise": None}, UnusableModel, "its noise is not known"),
+        ({"noise": -1.0}, UnusableModel, r"its noise is -1\.0"),
+        ({"means": None}, UnusableModel, "means of its features are not known.*means=target"),
+        ({"means": {"a": 0.0}}, UnusableModel, r"means lacks \['b'\]"),
+        ({"means": {"a": 0.0, "b": np.inf}}, NotFinite, "'means': 1"),
+        ({"intercept": None}, UnusableModel, "mean of its response is not known"),
+        ({"noise": 1e300, "covariance": np.eye(2) * 1e-300}, UnusableModel, "beyond doubles"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_told(change, error, why):
+    assert published_model(**GOOD).rows == 50
+    with pytest.raises(error, match=why):
+        published_model(**(GOOD | change))
+
+
+@pytest.mark.filterwarnings("ignore::poolwise.errors.ModelAssumes")
+def test_moments_that_lend_means_must_have_them():
+    with pytest.raises(MissingColumns):
+        published_model(**(GOOD | {"means": TARGET}))
