@@ -90,7 +90,8 @@ def output_of(block, page, names):
 
 
 @pytest.mark.parametrize("page", RUN, ids=name_of)
-def test_the_code_of_a_page_runs_and_its_output_is_the_one_shown(page):
+def test_the_code_of_a_page_runs_and_its_output_is_the_one_shown(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a page may write files where it is
     names = {"__name__": "__main__"}
     for block in blocks_of(page):
         output = output_of(block, page, names)

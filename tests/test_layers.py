@@ -33,6 +33,7 @@ ORDER = [
     "tails",
     "fit",
     "problem",
+    "progress",
     "tables",
     "theory",
     "noise",
@@ -45,7 +46,6 @@ ORDER = [
     "updating",
     "regressor",
     "splits",
-    "progress",
     "diagnostics",
     "comparison",
     "cross_validation",
@@ -56,7 +56,7 @@ ORDER = [
 ]
 CORE = ORDER[: ORDER.index("problem") + 1]
 # Beyond the order: what a package may know at most.
-AT_MOST = {"tables": ORDER[: ORDER.index("fit") + 1]}
+AT_MOST = {"tables": [*ORDER[: ORDER.index("fit") + 1], "progress"]}
 # Who may know how second moments are stored; see the docstring of scatter.py.
 KNOW_SCATTER = {"moments", "least_squares"}
 NUMPY_ALONE = [*CORE, "tables", "tables.columns"]

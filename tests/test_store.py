@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import cross_val_score
 
-from poolwise import Moments, PooledRegressor, Sources, compare
+from poolwise import Files, Moments, PooledRegressor, Sources, compare
 from poolwise.errors import (
-    BadSource,
     NotMoments,
     NotOverwritten,
     SlicedSources,
@@ -512,9 +511,9 @@ class TestSources:
     def test_two_paths_are_two_sources(self, old):
         assert [name for name, _ in Sources((old[1], old[1]))] == ["source 1", "source 2"]
 
-    def test_a_path_that_ends_otherwise_is_no_source(self):
-        with pytest.raises(BadSource, match=r"the path of a \.moments\.json file"):
-            Sources("old.csv")
+    def test_a_path_that_ends_otherwise_is_one_of_rows(self):
+        ((_, source),) = Sources("old.csv")
+        assert isinstance(source.X, Files)
 
     def test_fit_and_fit_moments_take_paths(self, old, target, tmp_path):
         moments, path = old

@@ -10,6 +10,7 @@ from poolwise.problem import Problem
 from poolwise.published_model import published_model
 from poolwise.regressor import PooledRegressor
 from poolwise.splits import TargetSplit
+from poolwise.tables.files import Files
 from poolwise.tables.sources import Sources
 
 __version__ = "0.1.0"
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 __all__ = [  # noqa: RUF022  in the order data meets them
     "Moments",
     "published_model",
+    "Files",
     "Sources",
     "Problem",
     "LinearFit",

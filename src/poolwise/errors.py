@@ -84,6 +84,7 @@ class BadWeights(TransferError):
     """Row weights of the wrong shape, negative, or not finite."""
 
     def __init__(self, what: str) -> None:
+        self.what = what
         super().__init__(f"{what} Give one finite, non-negative weight per row.")
 
 
@@ -246,8 +247,8 @@ class BadSource(TransferError, TypeError):
     def __init__(self, name: str, got: Any) -> None:
         super().__init__(
             f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table "
-            "that holds the response as a column, Moments, or the path of a .moments.json file. "
-            "(A list is a list of sources: write (X, y), not [X, y].)"
+            "or files that hold the response as a column, Moments, or the path of a .moments.json "
+            "file. (A list is a list of sources: write (X, y), not [X, y].)"
         )
 
 
@@ -569,6 +570,72 @@ class UnreadableDataset(TransferError):
         )
 
 
+class FilesNotFound(TransferError):
+    """A path, a pattern or a folder that stands for no file."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"No file to read at {path!r}. {why} Relative paths begin at the working directory."
+        )
+
+
+class UnknownFormat(TransferError):
+    """A file whose name does not say how it is written."""
+
+    def __init__(self, file: str, there: Sequence[str]) -> None:
+        super().__init__(
+            f"The suffix of {file!r} does not say how it is written. Known are {list(there)}. "
+            "Rename it, or say Files(..., format='csv'), 'parquet' or 'feather'."
+        )
+
+
+class UnreadableFile(TransferError):
+    """A file that is broken, cut short, or not what its name says."""
+
+    def __init__(self, file: str, form: str, why: str) -> None:
+        name = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}.get(form, form)
+        super().__init__(
+            f"{file!r} cannot be read as {name}: {why}. Write it again if it was cut short; if it "
+            "is of another kind, rename it or say Files(..., format=...); how CSV is written can "
+            "be said by Files(..., csv=...)."
+        )
+
+
+class NotInFile(TransferError):
+    """A column that a file must have and lacks."""
+
+    def __init__(self, file: str, column: str, there: Sequence[str], why: str) -> None:
+        lower = {n.lower(): n for n in there}
+        near = get_close_matches(column.lower(), lower, n=1)
+        hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
+        super().__init__(
+            f"{file!r} has no column {column!r}, {why}; it has {listed(there)}.{hint} Add or "
+            "rename the column, or leave the file out."
+        )
+
+
+class NullsInFile(TransferError):
+    """Missing values in a file, where they are not to be."""
+
+    def __init__(self, file: str, counts: Mapping[str, int], rows: int) -> None:
+        super().__init__(
+            f"{file!r} has missing values in {rows:,} rows: {_counted(counts)}. Files(..., "
+            'nulls="drop") leaves such rows out; nulls="split" makes a source of each pattern of '
+            "missing features."
+        )
+
+
+class TooManyPatterns(TransferError):
+    """Missing values so scattered that their patterns cannot all be kept."""
+
+    def __init__(self, where: str, most: int) -> None:
+        super().__init__(
+            f"The rows of {where} lack columns in more than {most:,} different patterns, and each "
+            'would be a source. Read them with Files(..., nulls="drop"), read fewer columns with '
+            "Files(..., columns=...), or impute the values first."
+        )
+
+
 class WorkerDied(TransferError):
     """A process of several that ended in the middle of its work."""
 
@@ -621,6 +688,17 @@ class EmptySource(TransferWarning):
         super().__init__(
             f"Source {source!r} has no rows, or their weights are all zero: it changes nothing. "
             "Was it filtered too far?"
+        )
+
+
+class RowsDropped(TransferWarning):
+    """Rows of files left out because a value is missing."""
+
+    def __init__(self, source: str, counts: Mapping[str, int], dropped: int, rows: int) -> None:
+        super().__init__(
+            f"{dropped:,} of {rows:,} rows of source {source!r} were dropped because a value is "
+            f'missing: {_counted(counts)}. Files(..., nulls="split") would make use of those that '
+            "lack a feature."
         )
 
 
@@ -797,3 +875,9 @@ def named_counts(counts: Mapping[str, int], most: int = 12) -> str:
     shown = {str(n): c for n, c in list(counts.items())[:most]}
     more = f" and {len(counts) - most} more columns" if len(counts) > most else ""
     return f"{shown}{more}"
+
+
+def _counted(counts: Mapping[str, int], most: int = 12) -> str:
+    """Write counts by name as a sentence, shortened when there are many."""
+    shown = [f"{name!r} in {count:,}" for name, count in list(counts.items())[:most]]
+    return ", ".join([*shown, f"{len(counts) - most} more columns"][: len(counts)])

@@ -33,9 +33,14 @@ from poolwise.store import is_moments_path
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column, check_known, encoded, unify
-from poolwise.tables.patterns import named_patterns, read_sources
+from poolwise.tables.file_batches import open_files
+from poolwise.tables.files import Files
+from poolwise.tables.patterns import Pattern, named_patterns, read_sources
 from poolwise.tables.rows import TableRows
 from poolwise.tables.sources import Given, Sources
+from poolwise.tables.streamed import StreamedTable
+from poolwise.tables.streamed_rows import StreamedRows
+from poolwise.tables.streams import is_stream, open_stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +141,7 @@ class Tables:
         The raw columns of the target and their encoding.
     complete : TableRows
         The complete rows of the target.
-    rows : dict of str to TableRows
+    rows : dict of str to Pattern
         The rows of those sources that came as rows.
     lacking : frozenset of str
         Raw columns that some row lacks.
@@ -148,7 +153,7 @@ class Tables:
     moments: dict[str, Moments]
     columns: tuple[Column, ...]
     complete: TableRows
-    rows: dict[str, TableRows]
+    rows: dict[str, Pattern]
     lacking: frozenset[str]
     cautions: tuple[TransferWarning, ...]
 
@@ -225,7 +230,7 @@ def _read(
     if response in target.names:
         raise ResponseInFeatures(response)
     tables = {
-        name: _open_source(name, source.X, target)
+        name: _open_source(name, source, target, response)
         for name, source in given.items()
         if isinstance(source, Given)
     }
@@ -244,7 +249,8 @@ def _read(
         )
     else:
         for where, table in {"X": target, **tables}.items():
-            check_known(table, columns, where if table is target else f"source {where!r}")
+            if not _is_empty(table):
+                check_known(table, columns, where if table is target else f"source {where!r}")
     all_rows = TableRows(
         target, columns, response, numbers(y, response), _weights(weights), "the target"
     )
@@ -253,9 +259,11 @@ def _read(
         split = all_rows.by_pattern()
     complete = split.pop((), None) or all_rows.none()
 
-    rows, cautions = named_patterns(
+    rows: dict[str, TableRows | StreamedRows] = {}
+    own_rows, cautions = named_patterns(
         "rows", split, "X", taken=given, intercept=intercept, known=known
     )
+    rows |= own_rows
     moments: dict[str, Moments] = {}
     for name, source in given.items():
         if isinstance(source, Moments):
@@ -265,7 +273,7 @@ def _read(
         else:
             there, used = tables[name].names, (*target.names, response)
             rows[name] = _rows_of(name, source, tables[name], columns, response, own_name)
-        if not (source.weight if isinstance(source, Moments) else tables[name].rows):
+        if _is_empty(source if isinstance(source, Moments) else tables[name]):
             cautions.append(EmptySource(name))
         if extra := [n for n in there if n not in used]:
             cautions.append(DroppedColumns(name, extra, [n for n in used if n not in there]))
@@ -356,8 +364,13 @@ def _weights(weights: Any) -> Array | None:
     return None if weights is None else weights_as_numbers(weights)
 
 
-def _open_source(name: str, X: Any, target: Table) -> Table:
-    where = f"source {name!r}"
+def _open_source(name: str, source: Given, target: Table, response: str) -> Table | StreamedTable:
+    where, X = f"source {name!r}", source.X
+    alone = source.y is None and source.weights is None
+    if isinstance(X, Files) or (alone and is_stream(X)):
+        texts = {n: target.levels_of(n) is not None for n in target.names}
+        opened = open_files if isinstance(X, Files) else open_stream
+        return opened(X, where, texts, response)
     table = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, where)
     if not isinstance(table, ArrayTable):
         return table
@@ -369,11 +382,18 @@ def _open_source(name: str, X: Any, target: Table) -> Table:
 def _rows_of(
     name: str,
     source: Given,
-    table: Table,
+    table: Table | StreamedTable,
     columns: Sequence[Column],
     response: str,
     own_name: str | None,
-) -> TableRows:
+) -> TableRows | StreamedRows:
+    has = tuple(c for c in columns if c.name in table.names and not table.is_void(c.name))
+    if isinstance(table, StreamedTable):
+        if response not in table.names:
+            raise NoResponse(name, response, table.names)
+        if not has:
+            raise NoSharedColumn(name, table.names, [c.name for c in columns])
+        return StreamedRows(table, has, response, name)
     if source.y is None:
         if response not in table.names:
             raise NoResponse(name, response, table.names)
@@ -385,7 +405,6 @@ def _rows_of(
         if response in table.names:
             raise ResponseInFeatures(response, f"source {name!r}")
         y = numbers(source.y, response)
-    has = tuple(c for c in columns if c.name in table.names and not table.is_void(c.name))
     if not has and table.rows:
         raise NoSharedColumn(name, table.names, [c.name for c in columns])
     return TableRows(table, has, response, y, _weights(source.weights), f"source {name!r}")
@@ -419,7 +438,14 @@ def _digits_needed(problem: Problem) -> Kept:
     return needed(rounding_error(pool.scatter if problem.intercept else pool.about_zero()))
 
 
-def _read_again(moments: Moments, rows: TableRows, better: Kept) -> Moments:
+def _is_empty(table: Moments | Table | StreamedTable) -> bool:
+    """Say whether a source has nothing to add; of a streamed one that is known once it is read."""
+    if isinstance(table, StreamedTable):
+        return False
+    return not (table.weight if isinstance(table, Moments) else table.rows)
+
+
+def _read_again(moments: Moments, rows: Pattern, better: Kept) -> Moments:
     """Read a table with more digits, exactly only where that is cheap."""
     if better == "exact" and chosen("auto", moments.rows, len(moments.names)) == "fast":
         better = "accurate"
@@ -429,7 +455,7 @@ def _read_again(moments: Moments, rows: TableRows, better: Kept) -> Moments:
 
 
 def _levels_apart(
-    target: Table, tables: Mapping[str, Table], columns: Sequence[Column]
+    target: Table, tables: Mapping[str, Table | StreamedTable], columns: Sequence[Column]
 ) -> list[TransferWarning]:
     """Point out text columns that have no level in common with the target."""
     cautions: list[TransferWarning] = []

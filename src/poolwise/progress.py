@@ -114,6 +114,60 @@ class TransferBar:
         """Do nothing more."""
 
 
+@contextmanager
+def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterator[ReadingBar]:
+    """Give a bar of bytes and rows, to be moved while files are read.
+
+    Parameters
+    ----------
+    label : str
+        What is being read.
+    size : float
+        Bytes of all files.
+    show : bool, optional
+        As in ``tracked``; where nothing is to be shown, moving the bar does nothing.
+    """
+    if not _shown(show):
+        yield ReadingBar(None, label, size)
+        return
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TextColumn("{task.fields[rows]:,} rows"),
+        TimeRemainingColumn(),
+    )
+    with _bar(*columns) as bar:
+        yield ReadingBar(bar, label, size)
+
+
+class ReadingBar:
+    """Bytes and rows read so far.
+
+    Parameters
+    ----------
+    bar : rich.progress.Progress or None
+        Where they are drawn.
+    label : str
+        What is being read.
+    size : float
+        Bytes to come.
+    """
+
+    def __init__(self, bar: Progress | None, label: str, size: float) -> None:
+        self._bar, self.rows, self.bytes = bar, 0, 0.0
+        if bar is not None:
+            self._task = bar.add_task(label, total=size, rows=0)
+
+    def update(self, rows: int, size: float) -> None:
+        """Move on by some rows and bytes."""
+        self.rows, self.bytes = self.rows + rows, self.bytes + size
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.bytes, rows=self.rows)
+
+
 def _bar(*columns: ProgressColumn) -> Progress:
     """Return a bar that draws itself from time to time, and nothing before its time has come."""
     from rich.console import Console, RenderableType

@@ -140,8 +140,9 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n,)
             Response of the target.
         sources : object, optional
-            ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, moments, the
-            path of a ``.moments.json`` file, or a list or mapping of these; see
+            ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, the path of
+            files that have it, moments, the path of a ``.moments.json`` file, or a list or mapping
+            of these; see
             :class:`poolwise.Sources`. Tables are matched by column name, arrays by position: a
             source's columns are the target's first ones.
         sample_weight : array-like of shape (n,), optional

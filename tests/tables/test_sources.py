@@ -74,7 +74,7 @@ def test_sources_in_sources_are_the_same():
 
 @pytest.mark.parametrize(
     ("bad", "kind"),
-    [(X, "ndarray"), ("old.csv", "str"), (7, "int"), ((X,), "tuple"), ((X, y, y, y), "tuple")],
+    [(X, "ndarray"), (b"old", "bytes"), (7, "int"), ((X,), "tuple"), ((X, y, y, y), "tuple")],
 )
 def test_what_is_no_source_is_refused_by_name_and_kind(bad, kind):
     with pytest.raises(BadSource) as caught:

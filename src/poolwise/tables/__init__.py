@@ -21,6 +21,23 @@ ENGINES = {  # package of the table's type -> our module
 }
 
 
+class Described(Protocol):
+    """What is known of any table, in memory or streamed, before its rows are read."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
+
+    def levels_of(self, name: str) -> tuple[str, ...] | None:
+        """Return the levels of a text or categorical column, sorted; None for numbers."""
+        ...
+
+    def is_void(self, name: str) -> bool:
+        """Say whether a column has no value at all, as far as that is quick to tell."""
+        ...
+
+
 class Table(Protocol):
     """What an engine makes of a raw table: named columns that can be read in slices."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from poolwise.errors import NewLevels, NotNumeric
 
 if TYPE_CHECKING:
-    from poolwise.tables import Table
+    from poolwise.tables import Described, Table
 
 
 MOST_LEVELS = 500  # more than this is an identifier, not a category
@@ -54,7 +54,7 @@ class Column:
 
 def unify(
     target: Table,
-    sources: Mapping[str, Table],
+    sources: Mapping[str, Described],
     names: Sequence[str],
     *,
     complete: Table | None = None,
@@ -71,8 +71,8 @@ def unify(
     ----------
     target : Table
         All rows of the target.
-    sources : mapping of str to Table
-        The sources.
+    sources : mapping of str to Described
+        The sources, in memory or streamed.
     names : sequence of str
         Names of the target's columns.
     complete : Table, optional
@@ -110,13 +110,13 @@ def unify(
     return tuple(columns)
 
 
-def check_known(table: Table, columns: Sequence[Column], where: str) -> None:
+def check_known(table: Described, columns: Sequence[Column], where: str) -> None:
     """Refuse a table whose columns hold another kind of value than at fit, or new levels.
 
     Parameters
     ----------
-    table : Table
-        Rows that come after a fit.
+    table : Described
+        Rows that come after a fit; some at least.
     columns : sequence of Column
         The columns of the fit; the table may lack some.
     where : str
@@ -124,7 +124,7 @@ def check_known(table: Table, columns: Sequence[Column], where: str) -> None:
     """
     there = frozenset(table.names)
     for column in columns:
-        if column.name not in there or not table.rows or table.is_void(column.name):
+        if column.name not in there or table.is_void(column.name):
             continue
         levels = table.levels_of(column.name)
         if (levels is None) != (column.levels is None):

@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Protocol, TypeVar
 
-from poolwise.errors import FragmentsLeftOut, NotFinite, TransferWarning
+from poolwise.double_double import Array
+from poolwise.errors import EmptySource, FragmentsLeftOut, NotFinite, TransferWarning
 from poolwise.moments import Moments
 from poolwise.precision import Precision
-from poolwise.tables.columns import encoded
+from poolwise.tables.columns import Column, encoded
 from poolwise.tables.rows import TableRows
+from poolwise.tables.streamed_rows import StreamedRows
+
+
+class Pattern(Protocol):
+    """Rows that lack the same columns, in memory or not."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that they have."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        ...
+
+    def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
+        """Return their moments."""
+        ...
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
+        """Yield blocks of encoded columns, with the rows' weights."""
+        ...
+
+
+P = TypeVar("P", bound=Pattern)
 
 
 def read_sources(
-    rows: Mapping[str, TableRows],
+    rows: Mapping[str, TableRows | StreamedRows],
     *,
     taken: Collection[str],
     intercept: bool,
     precision: Precision = "auto",
     known: Collection[str] = (),
-) -> tuple[dict[str, Moments], dict[str, TableRows], set[str], list[TransferWarning]]:
+) -> tuple[dict[str, Moments], dict[str, Pattern], set[str], list[TransferWarning]]:
     """Take moments of each source; where a value is missing, one source per pattern.
 
     Returns the moments and the rows of the sources, the columns that some row lacks, and cautions.
 
     Parameters
     ----------
-    rows : mapping of str to TableRows
+    rows : mapping of str to TableRows or StreamedRows
         The sources. Those without rows are left out.
     taken : collection of str
         Names that a new source may not have.
@@ -37,22 +65,37 @@ def read_sources(
         Names of sources that are there already, which may have as few rows as they like.
     """
     moments: dict[str, Moments] = {}
-    kept: dict[str, TableRows] = {}
+    kept: dict[str, Pattern] = {}
     lacking: set[str] = set()
     cautions: list[TransferWarning] = []
     for name, source in rows.items():
-        if not source.table.rows:
-            continue
-        try:
-            read, pieces = {name: source.moments(precision, intercept=intercept)}, {name: source}
-        except NotFinite:
-            split, names = source.by_pattern(), (*taken, *rows, *moments)
-            lacking.update(*split)
+        pieces: Mapping[str, Pattern]
+        names = (*taken, *rows, *moments)
+        if isinstance(source, StreamedRows):
+            found = source.by_pattern(precision, intercept=intercept)
+            cautions += source.cautions() if found else [*source.cautions(), EmptySource(name)]
+            lacking.update(*found)
             pieces, left_out = named_patterns(
-                name, split, source.where, taken=names, intercept=intercept, known=known
+                name, found, source.table.where, taken=names, intercept=intercept, known=known
             )
             read = {n: piece.moments(precision, intercept=intercept) for n, piece in pieces.items()}
             cautions += left_out
+        elif not source.table.rows:
+            continue
+        else:
+            try:
+                read = {name: source.moments(precision, intercept=intercept)}
+                pieces = {name: source}
+            except NotFinite:
+                split = source.by_pattern()
+                lacking.update(*split)
+                pieces, left_out = named_patterns(
+                    name, split, source.where, taken=names, intercept=intercept, known=known
+                )
+                read = {
+                    n: piece.moments(precision, intercept=intercept) for n, piece in pieces.items()
+                }
+                cautions += left_out
         moments |= read
         kept |= pieces
     return moments, kept, lacking, cautions
@@ -60,13 +103,13 @@ def read_sources(
 
 def named_patterns(
     name: str,
-    split: Mapping[tuple[str, ...], TableRows],
+    split: Mapping[tuple[str, ...], P],
     where: str,
     *,
     taken: Collection[str],
     intercept: bool,
     known: Collection[str] = (),
-) -> tuple[dict[str, TableRows], list[TransferWarning]]:
+) -> tuple[dict[str, P], list[TransferWarning]]:
     """Name the patterns of a table, and leave out those of too few rows.
 
     Too few are as many rows as coefficients, or fewer: their noise cannot be estimated. The largest
@@ -76,7 +119,7 @@ def named_patterns(
     ----------
     name : str
         Name of the table.
-    split : mapping of tuple of str to TableRows
+    split : mapping of tuple of str to rows
         The rows by the columns they lack.
     where : str
         What to call the table in a caution.
@@ -87,13 +130,13 @@ def named_patterns(
     known : collection of str
         Names of sources that are there already.
     """
-    largest = max(split.values(), key=lambda piece: piece.table.rows, default=None)
+    largest = max(split.values(), key=lambda piece: piece.count, default=None)
     if any(k == name or k.startswith(f"{name} without ") for k in known):
         largest = None
-    named: dict[str, TableRows] = {}
+    named: dict[str, P] = {}
     small: list[int] = []
     for lacks, piece in split.items():
-        rows, own = piece.table.rows, _name(name, lacks, (*taken, *named))
+        rows, own = piece.count, _name(name, lacks, (*taken, *named))
         if own in known or piece is largest or rows > len(encoded(piece.columns)) + intercept:
             named[own] = piece
         else:

@@ -18,6 +18,14 @@ from poolwise.tables.columns import Column, encoded
 BLOCK = 65_536  # rows read at a time, so that encoding a frame needs little memory
 
 
+VALUES = 2**21  # read at a time, however many columns there are
+
+
+def rows_at_once(columns: int) -> int:
+    """Return how many rows of a wide table to read at a time."""
+    return max(1024, min(BLOCK, VALUES // max(columns, 1)))
+
+
 @dataclass(frozen=True, eq=False)
 class TableRows:
     """Rows that can be read, and read again.
@@ -52,6 +60,11 @@ class TableRows:
         counts = np.isfinite(self.y) if w is None else np.isfinite(self.y) | (w == 0.0)
         if bad := int(np.count_nonzero(~counts)):
             raise NotFinite({self.response: bad}, len(self.y), f"The response of {self.where}")
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.table.rows
 
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
         """Read all rows once, or once more where their sums turn out to be too poor."""

@@ -9,6 +9,7 @@ from typing import Any
 from poolwise.errors import BadSource, DuplicateColumns, SlicedSources
 from poolwise.moments import Moments
 from poolwise.store import is_moments_path
+from poolwise.tables.files import Files, is_path
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class Given:
     Parameters
     ----------
     X : object
-        The features, as a table.
+        The features, as a table or as files.
     y : object or None
         The response; None when it is a column of ``X``.
     weights : object or None
@@ -41,8 +42,8 @@ class Sources:
     sources : object
         One source, a list of sources (named "source 1", "source 2", ...) or a mapping of names to
         sources. A source is ``(X, y)``, ``(X, y, weights)``, a table that holds the response as a
-        column, :class:`Moments`, or the path of a file of moments, which ends in
-        ``.moments.json`` and is read at once.
+        column, :class:`Files` that do, the path of such files, :class:`Moments`, or the path of a
+        file of moments, which ends in ``.moments.json`` and is read at once.
 
     Examples
     --------
@@ -59,8 +60,9 @@ class Sources:
         """Wrap what fit was given, unless scikit-learn may have cut it."""
         if isinstance(sources, Sources):
             return sources
-        # A path that is text has a length too; but cut, it arrives as a list of letters.
-        bare = isinstance(sources, list) or not isinstance(sources, tuple | Mapping | Moments | str)
+        if is_path(sources):  # had it been cut, it would be a list of letters
+            return cls(sources)
+        bare = isinstance(sources, list) or not isinstance(sources, tuple | Mapping | Moments)
         if bare and hasattr(sources, "__len__") and len(sources) == target_rows:
             raise SlicedSources(type(sources).__name__, target_rows)
         return cls(sources)
@@ -84,7 +86,7 @@ def _named(sources: Any) -> dict[str, Given | Moments]:
         return {str(name): _source(str(name), source) for name, source in sources.items()}
     if isinstance(sources, list) or (
         isinstance(sources, tuple)
-        and all(isinstance(s, tuple | Moments) or is_moments_path(s) for s in sources)
+        and all(isinstance(s, tuple | Moments | Files) or is_path(s) for s in sources)
     ):
         return {f"source {k}": _source(f"source {k}", s) for k, s in enumerate(sources, start=1)}
     return {"source": _source("source", sources)}
@@ -95,9 +97,15 @@ def _source(name: str, source: Any) -> Given | Moments:
         return source
     if is_moments_path(source):
         return Moments.load(source)
+    if isinstance(source, Files) or is_path(source):
+        return Given(source if isinstance(source, Files) else Files(source))
     if isinstance(source, tuple) and len(source) in (2, 3):
+        if isinstance(source[0], Files) or is_path(source[0]):  # their response is a column
+            raise BadSource(name, source)
         return Given(*source)
-    is_table = hasattr(source, "columns") or hasattr(source, "__arrow_c_stream__")
+    # Of a lazy frame, only the type is asked for columns: to tell them it would have to plan.
+    holders = (type(source), source)
+    is_table = hasattr(source, "__arrow_c_stream__") or any(hasattr(h, "columns") for h in holders)
     if is_table and getattr(source, "ndim", 2) == 2:
         return Given(source)
     raise BadSource(name, source)

@@ -1,0 +1,293 @@
+"""FileBatches: the rows of many files, matched by column name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from poolwise.errors import (
+    BadOption,
+    DuplicateColumns,
+    MissingColumns,
+    NotInFile,
+    NotInstalled,
+    NotNumeric,
+)
+from poolwise.tables.arrow_columns import Kind, kind_of
+from poolwise.tables.files import Files
+from poolwise.tables.formats import Reader
+from poolwise.tables.paths import File, find_files
+from poolwise.tables.streamed import Part, StreamedTable
+
+
+@dataclass(frozen=True, eq=False)
+class FileBatches:
+    """Files that together are one table.
+
+    Parameters
+    ----------
+    readers : tuple of Reader
+        The files.
+    names : tuple of str
+        Columns that some file has, and the keys that are wanted.
+    kinds : mapping of str to Kind
+        What the columns hold that may be read.
+    keys : mapping of str to pyarrow.DataType
+        Types of the columns that the folders' names give.
+    expression : pyarrow.dataset.Expression or None
+        Which rows to read.
+    filtered : mapping of str to pyarrow.DataType
+        The columns that the expression is about.
+    """
+
+    readers: tuple[Reader, ...]
+    names: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    keys: Mapping[str, Any]
+    expression: Any
+    filtered: Mapping[str, Any]
+
+    @property
+    def size(self) -> float:
+        """Bytes of all files."""
+        return float(sum(reader.size for reader in self.readers))
+
+    def parts(self, names: Sequence[str]) -> Iterator[Part]:
+        """Yield the rows of one file after the other."""
+        for reader in self.readers:
+            if self.expression is None or self._may_match(reader.file):
+                yield from self._parts_of(reader, names)
+
+    def _parts_of(self, reader: Reader, names: Sequence[str]) -> Iterator[Part]:
+        there, keys = reader.schema.names, reader.file.keys
+        wanted = [n for n in dict.fromkeys((*names, *self.filtered)) if n in there]
+        rows = None if self.expression is None else (self.expression, self._schema_of(reader))
+        types = self._csv_types(reader, wanted)
+        for batch, size in reader.batches(wanted or there[:1], types, rows):
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            for name in dict.fromkeys((*names, *self.filtered)):
+                if name in keys and name not in columns:
+                    columns[name] = _constant(keys[name], self.keys[name], batch.num_rows)
+            if self.expression is not None:
+                with reader.reading():
+                    columns = self._matching(columns, batch.num_rows)
+            rest = {n: columns[n] for n in names if n in columns}
+            count = len(next(iter(columns.values())))
+            yield Part(rest, count, str(reader.file.path), size)
+
+    def _matching(self, columns: Mapping[str, Any], rows: int) -> dict[str, Any]:
+        import pyarrow as pa
+
+        absent = {n: _constant(None, t, rows) for n, t in self.filtered.items() if n not in columns}
+        table = pa.table({**columns, **absent}).filter(self.expression).combine_chunks()
+        return {n: _one_chunk(table.column(n)) for n in columns}
+
+    def _may_match(self, file: File) -> bool:
+        """Say whether the folders of a file leave it a chance to pass the filter."""
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+        import pyarrow.fs as fs
+
+        given = [
+            ds.field(n) == pa.scalar(v).cast(self.keys[n])
+            for n, v in file.keys.items()
+            if v is not None and n in self.filtered
+        ]
+        if not given:
+            return True
+        known = given[0]
+        for more in given[1:]:
+            known &= more
+        form, local = ds.ParquetFileFormat(), fs.LocalFileSystem()
+        fragment = form.make_fragment(str(file.path), local, known)
+        dataset = ds.FileSystemDataset([fragment], pa.schema(self.filtered.items()), form, local)
+        return bool(list(dataset.get_fragments(self.expression)))
+
+    def _schema_of(self, reader: Reader) -> Any:
+        """Return the schema of a file, with the columns of the filter that it lacks."""
+        import pyarrow as pa
+
+        absent = [(n, t) for n, t in self.filtered.items() if n not in reader.schema.names]
+        return pa.schema([*reader.schema, *(pa.field(n, t) for n, t in absent)])
+
+    def _csv_types(self, reader: Reader, names: Sequence[str]) -> dict[str, Any]:
+        """Return what to read the columns of a CSV file as, which has no types of its own.
+
+        The first block would decide otherwise: of a column that is empty there, or holds integers.
+        """
+        import pyarrow as pa
+
+        kinds = {n: self.kinds[n] for n in names if n in self.kinds}
+        return {
+            name: pa.string() if kind == "text" else pa.float64()
+            for name, kind in kinds.items()
+            if kind == "text" or not pa.types.is_boolean(reader.schema.field(name).type)
+        }
+
+
+def open_files(files: Files, where: str, texts: Mapping[str, bool], response: str) -> StreamedTable:
+    """Open files as one table.
+
+    Parameters
+    ----------
+    files : Files
+        Which files, and what of them.
+    where : str
+        What to call the table in an error.
+    texts : mapping of str to bool
+        The features of the target, and whether they are text.
+    response : str
+        Name of the response.
+    """
+    try:
+        import pyarrow  # noqa: F401  to say what is missing before anything else does
+    except ImportError:
+        what = f"Reading {where} from files"
+        raise NotInstalled(what, "pyarrow", "io", "Or give the rows as a table.") from None
+    readers = tuple(Reader(file, files.csv) for file in find_files(files.paths, files.format))
+    for reader in readers:
+        if len(set(reader.schema.names)) < len(reader.schema.names):
+            raise DuplicateColumns(reader.schema.names, str(reader.file.path))
+    named = dict.fromkeys(n for reader in readers for n in reader.schema.names)
+    features = [*texts] if files.columns is None else [str(n) for n in files.columns]
+    keys = _key_types(readers, texts)
+    wanted = [k for k in keys if k in (*features, response, files.weights) and k not in named]
+    names = (*named, *wanted)
+    if files.columns is not None:
+        if unknown := [n for n in features if n not in names]:
+            raise MissingColumns(unknown, (*names, *keys), where)
+        names = tuple(n for n in names if n in (*features, response, files.weights))
+    used = [n for n in names if n in features and n in texts and n != files.weights]
+    _check_presence(readers, files, used, response)
+    numbers = dict.fromkeys([response, *([files.weights] if files.weights else [])], False)
+    asked = {n: texts.get(n, False) for n in used} | {
+        n: t for n, t in numbers.items() if n in names
+    }
+    kinds = _kinds(readers, asked, keys)
+    for name in numbers:
+        if kinds.get(name) == "text":
+            raise NotNumeric(name, f"of {where} holds text", "Give one number per row.")
+    expression, filtered = _filter(files.filter, readers, keys)
+    batches = FileBatches(readers, names, kinds, keys, expression, filtered)
+    return StreamedTable(batches, where, files.weights, files.nulls, files.progress)
+
+
+def _check_presence(
+    readers: Sequence[Reader], files: Files, used: Sequence[str], response: str
+) -> None:
+    """Refuse a file that lacks a column which it must have."""
+    holders = {n: str(r.file.path) for r in reversed(readers) for n in _columns_of(r)}
+    must = {response: "the name of the response"} if response in holders else {}
+    if files.weights:
+        must[files.weights] = "which Files(..., weights=...) names"
+    if files.nulls != "split":
+        must |= {n: f"which {holders[n]!r} has" for n in used}
+    for reader in readers:
+        there = _columns_of(reader)
+        for name, why in must.items():
+            if name not in there:
+                raise NotInFile(str(reader.file.path), name, there, why)
+
+
+def _kinds(
+    readers: Sequence[Reader], asked: Mapping[str, bool], keys: Mapping[str, Any]
+) -> dict[str, Kind]:
+    """Return what the columns asked for hold, in all files alike."""
+    kinds: dict[str, Kind] = {}
+    first: dict[str, str] = {}
+    for reader in readers:
+        for name, is_text in asked.items():
+            path = str(reader.file.path)
+            if name not in reader.schema.names:
+                if name in reader.file.keys:
+                    kinds[name] = kind_of(keys[name]) or "text"
+                continue
+            own = kind_of(reader.schema.field(name).type)
+            if reader.file.format == "csv":
+                own = "text" if is_text else "number"
+            if own is None:
+                advice = "Turn it into numbers (days since a date, say) or text, or drop it."
+                kind = reader.schema.field(name).type
+                raise NotNumeric(name, f"of {path} holds {kind}", advice)
+            held = kinds.setdefault(name, own)
+            if held == "void" or own == "void":
+                kinds[name] = own if held == "void" else held
+            elif held != own:
+                words = {"text": "text", "number": "numbers"}
+                what = f"holds {words[held]} in {first[name]} and {words[own]} in {path}"
+                raise NotNumeric(name, what, "Write it alike in all files.")
+            if own != "void":
+                first.setdefault(name, path)
+    return kinds
+
+
+def _key_types(readers: Sequence[Reader], texts: Mapping[str, bool]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    values: dict[str, list[str]] = {}
+    for reader in readers:
+        for name, value in reader.file.keys.items():
+            values.setdefault(name, []).extend([] if value is None else [value])
+    return {
+        name: pa.string() if texts.get(name) or not _are_integers(own) else pa.int64()
+        for name, own in values.items()
+    }
+
+
+def _are_integers(values: Sequence[str]) -> bool:
+    return all(v.removeprefix("-").isdecimal() and len(v) < 19 for v in values)
+
+
+def _filter(given: Any, readers: Sequence[Reader], keys: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return an expression, and the types of the columns that it is about."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    if given is None:
+        return None, {}
+    types = dict(keys)
+    for reader in readers:
+        for field in reader.schema:
+            if field.name not in types or pa.types.is_null(types[field.name]):
+                types[field.name] = field.type
+    try:
+        expression = given
+        if not isinstance(given, ds.Expression):
+            from pyarrow.parquet import filters_to_expression
+
+            expression = filters_to_expression([given] if isinstance(given, tuple) else given)
+        pa.schema(types.items()).empty_table().filter(expression)
+    except (pa.ArrowException, ValueError, TypeError, KeyError) as error:
+        what = f"a condition on columns of the files, which are {list(types)} ({error})"
+        raise BadOption("filter", given, what) from error
+    return expression, {n: t for n, t in types.items() if not _binds(expression, types, without=n)}
+
+
+def _binds(expression: Any, types: Mapping[str, Any], *, without: str) -> bool:
+    import pyarrow as pa
+
+    try:
+        rest = [(n, t) for n, t in types.items() if n != without]
+        pa.schema(rest).empty_table().filter(expression)
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def _columns_of(reader: Reader) -> list[str]:
+    return [*reader.schema.names, *(k for k in reader.file.keys if k not in reader.schema.names)]
+
+
+def _constant(value: str | None, arrow_type: Any, rows: int) -> Any:
+    import pyarrow as pa
+
+    if value is None:
+        return pa.nulls(rows, arrow_type)
+    return pa.repeat(pa.scalar(value).cast(arrow_type), rows)
+
+
+def _one_chunk(column: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)

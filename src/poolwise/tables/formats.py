@@ -1,0 +1,177 @@
+"""Formats: CSV, Parquet and Feather, each read in batches of a few columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from poolwise.errors import BadOption, RoundedIntegers, TransferError, UnreadableFile
+from poolwise.tables.paths import File
+from poolwise.tables.rows import rows_at_once
+
+BUFFER = 2**16  # bytes read at a time per column of Parquet; more is slower, and held throughout
+CSV_BLOCK = 2**22  # bytes of text parsed at a time
+# How files of each kind begin.
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"\x1f\x8b": "gzip", b"BZh": "bz2"}
+IN_CSV = re.compile(r"In CSV column #(\d+): ")
+
+
+class Batch(NamedTuple):
+    """Some rows, and how many bytes of the file they took."""
+
+    rows: Any  # pyarrow.RecordBatch
+    size: float
+
+
+class Reader:
+    """One file: its schema, and its rows in batches.
+
+    Parameters
+    ----------
+    file : File
+        Which one.
+    csv : mapping, optional
+        How CSV is written; see :class:`poolwise.Files`.
+    """
+
+    def __init__(self, file: File, csv: Mapping[str, Any] | None = None) -> None:
+        self.file, self.size, self._words = file, file.path.stat().st_size, dict(csv or {})
+        with self.reading():
+            self._check_beginning()
+            self.schema = getattr(self, f"_{file.format}_schema")()
+
+    def batches(
+        self, names: Sequence[str], types: Mapping[str, Any], rows: Any = None
+    ) -> Iterator[Batch]:
+        """Yield batches of some columns.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns, all of them in the file.
+        types : mapping of str to pyarrow.DataType
+            What to read columns of a CSV file as.
+        rows : tuple of (pyarrow.dataset.Expression, pyarrow.Schema), optional
+            A filter that lets row groups of Parquet be left out whole; it is not applied to rows.
+        """
+        with self.reading():
+            read = getattr(self, f"_{self.file.format}")
+            yield from read(list(names), types, rows)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Turn whatever goes wrong inside into an error that names the file."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except TransferError:
+            raise
+        except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
+            why = str(error).strip().splitlines()[0].rstrip(".") or type(error).__name__
+            if found := IN_CSV.search(why):
+                name = self.schema.names[int(found[1])] if hasattr(self, "schema") else found[1]
+                why = why.replace(found[0], f"in column {name!r}, ")
+            raise UnreadableFile(str(self.file.path), self.file.format, why) from error
+
+    def _check_beginning(self) -> None:
+        with self.file.path.open("rb") as file:
+            head = file.read(8)
+        begins = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "csv")
+        expected = self.file.codec or self.file.format
+        if head and begins != expected and expected in {"csv", *MAGIC.values()}:
+            what = {"csv": "text", "parquet": "Parquet", "feather": "Feather"}.get(begins, begins)
+            raise UnreadableFile(str(self.file.path), self.file.format, f"it begins like {what}")
+
+    def _parquet_schema(self) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.read_schema(self.file.path)
+
+    def _parquet(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
+        import pyarrow.parquet as pq
+
+        # Not through pyarrow.dataset, which decodes whole row groups ahead of the reader.
+        with pq.ParquetFile(self.file.path, pre_buffer=False, buffer_size=BUFFER) as file:
+            groups = None if rows is None else self._row_groups(*rows)
+            per_row = self.size / max(file.metadata.num_rows, 1)
+            for batch in file.iter_batches(rows_at_once(len(names)), groups, names):
+                yield Batch(batch, batch.num_rows * per_row)
+
+    def _row_groups(self, expression: Any, schema: Any) -> list[int]:
+        import pyarrow.dataset as ds
+        import pyarrow.fs as fs
+
+        local = fs.LocalFileSystem()
+        fragment = ds.ParquetFileFormat().make_fragment(str(self.file.path), local)
+        parts = fragment.split_by_row_group(expression, schema)
+        return [group.id for part in parts for group in part.row_groups]
+
+    def _feather_schema(self) -> Any:
+        import pyarrow as pa
+
+        with pa.OSFile(str(self.file.path)) as raw, pa.ipc.open_file(raw) as file:
+            return file.schema
+
+    def _feather(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
+        import pyarrow as pa
+
+        at = [self.schema.get_field_index(n) for n in names]
+        options = pa.ipc.IpcReadOptions(included_fields=at)
+        with (
+            pa.OSFile(str(self.file.path)) as raw,
+            pa.ipc.open_file(raw, options=options) as file,
+        ):
+            for k in range(file.num_record_batches):
+                yield Batch(file.get_batch(k), self.size / file.num_record_batches)
+
+    def _csv_schema(self) -> Any:
+        import pyarrow as pa
+
+        with pa.OSFile(str(self.file.path)) as raw, self._open_csv(raw) as reader:
+            return reader.schema
+
+    def _csv(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
+        import pyarrow as pa
+
+        whole = [n for n in names if pa.types.is_integer(self.schema.field(n).type)]
+        with (
+            pa.OSFile(str(self.file.path)) as raw,
+            self._open_csv(raw, include_columns=names, column_types=types) as reader,
+        ):
+            done = 0
+            for batch in reader:
+                for name in whole:
+                    self._check_whole(name, batch.column(name))
+                size, done = raw.tell() - done, raw.tell()
+                yield Batch(batch, size)
+
+    def _open_csv(self, raw: Any, **convert: Any) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        given: dict[str, Any] = {"delimiter": "\t"} if self.file.suffix == ".tsv" else {}
+        given |= {"block_size": CSV_BLOCK, "strings_can_be_null": True} | self._words | convert
+        options = {
+            kind: {k: v for k, v in given.items() if hasattr(kind, k)}
+            for kind in (csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions)
+        }
+        if unknown := [k for k in given if not any(k in own for own in options.values())]:
+            raise BadOption("csv", unknown[0], "a mapping by the words of pyarrow.csv's options")
+        read, parse, convert_options = (kind(**own) for kind, own in options.items())
+        codec = self.file.codec
+        stream = raw if codec is None else pa.CompressedInputStream(raw, codec)
+        return csv.open_csv(stream, read, parse, convert_options)
+
+    def _check_whole(self, name: str, values: Any) -> None:
+        """Refuse integers that were written with more digits than doubles have."""
+        import numpy as np
+        import pyarrow as pa
+
+        if pa.types.is_floating(values.type):
+            numbers = np.abs(values.to_numpy(zero_copy_only=False))
+            if count := int(np.count_nonzero(numbers > 2.0**53)):
+                where = f"column {name!r} of {self.file.path}"
+                raise RoundedIntegers(count, int(np.nanmax(numbers)), where)

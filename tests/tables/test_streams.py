@@ -1,0 +1,194 @@
+"""Streams: whatever speaks the Arrow C stream is read in batches, once."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+
+from poolwise import PooledRegressor
+from poolwise.errors import (
+    DuplicateColumns,
+    EmptySource,
+    NoResponse,
+    NotNumeric,
+    UnknownTable,
+)
+from poolwise.intake import gather
+from poolwise.tables import streams
+
+
+@pytest.fixture
+def rows():
+    rng, n = np.random.default_rng(5), 90
+    a = rng.normal(size=n)
+    frame = pd.DataFrame({"a": a, "count": rng.integers(0, 9, n), "y": a + rng.normal(size=n)})
+    frame.loc[:39, "a"] = np.nan
+    return frame.assign(site=rng.choice(["coast", "inland", "Ærø"], n))
+
+
+@pytest.fixture
+def target():
+    rng, n = np.random.default_rng(6), 30
+    columns = {"a": rng.normal(size=n), "count": rng.integers(0, 9, n)}
+    sites = rng.choice(["coast", "inland"], n)
+    return pd.DataFrame(columns).assign(site=sites, new=rng.normal(size=n))
+
+
+class Once:
+    """A stream that can be taken once."""
+
+    def __init__(self, table, rows=11):
+        self.reader, self.taken = table.to_reader(max_chunksize=rows), 0
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        self.taken += 1
+        assert self.taken == 1
+        return self.reader.__arrow_c_stream__(requested_schema)
+
+
+def duck(table):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    connection = duckdb.connect()
+    connection.register("history", table)
+    return connection.sql("select * from history")
+
+
+MAKERS = {
+    "reader": lambda table: table.to_reader(max_chunksize=13),
+    "once": Once,
+    "polars lazy": lambda table: pl.from_arrow(table).lazy(),
+    "polars query": lambda table: (
+        pl.from_arrow(table).lazy().with_columns(z=pl.col("count") * 2).drop("z")
+    ),
+    "duckdb": duck,
+}
+
+
+@pytest.fixture(params=MAKERS)
+def make(request):
+    def made(frame):
+        return MAKERS[request.param](pa.Table.from_pandas(frame, preserve_index=False))
+
+    return made
+
+
+def read(target, source, precision="exact"):
+    y = pd.Series(target["new"], name="y")
+    return gather(target, y, sources={"old": source}, precision=precision)
+
+
+def same(one, other):
+    assert list(one) == list(other)
+    for name, a in one.items():
+        b = other[name]
+        assert (a.names, a.rows, a.weight) == (b.names, b.rows, b.weight)
+        S, T = (m.scatter_between(m.names, m.names) for m in (a, b))
+        assert np.array_equal(a.mean, b.mean)
+        assert np.array_equal(S, T)
+    return True
+
+
+@pytest.mark.parametrize("held", [2**26, 500], ids=["in memory", "in a file"])
+def test_a_stream_gives_the_moments_of_the_same_rows_in_memory(
+    make, target, rows, held, monkeypatch
+):
+    monkeypatch.setattr(streams, "HELD", held)
+    ours, theirs = read(target, make(rows)), read(target, rows)
+    assert list(theirs.problem.sources) == ["old", "old without a"]
+    assert same(ours.problem.sources, theirs.problem.sources)
+    assert ours.optional == theirs.optional
+
+
+def test_a_temporary_file_goes_with_the_fit(target, rows, monkeypatch, tmp_path):
+    monkeypatch.setattr(streams, "HELD", 500)
+    monkeypatch.setattr(streams.tempfile, "tempdir", str(tmp_path))
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    taken = read(target, table.to_reader(max_chunksize=13))
+    assert len(list(tmp_path.iterdir())) == 1
+    model = PooledRegressor("kernel_transfer")
+    once = Once(table.select(["count", "site", "y"]))
+    other = PooledRegressor("kernel_transfer")
+    y = pd.Series(target["new"] + target["count"], name="y")
+    model.fit(target, y, sources={"old": once})  # reads the rows again, and the stream once
+    other.fit(target, y, sources={"old": rows[["count", "site", "y"]]})
+    assert_allclose(model.coef_, other.coef_, rtol=1e-10)
+    del taken
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_that_are_not_needed_are_not_kept(target, rows):
+    wide = rows.assign(note="x" * 1000, day=pd.Timestamp("2020-01-01"))
+    table = pa.Table.from_pandas(wide, preserve_index=False)
+    opened = streams.open_stream(
+        Once(table), "source 'old'", dict.fromkeys(["a", "count"], False), "y"
+    )
+    assert opened.batches.size < 90 * 8 * 4
+    assert opened.names == tuple(wide.columns)
+
+
+def test_an_empty_stream_changes_nothing(make, target, rows):
+    taken = read(target, make(rows[:0].astype({"site": str})))
+    assert taken.problem.sources == {}
+    assert [type(c) for c in taken.cautions] == [EmptySource]
+
+
+def test_what_is_wrong_with_a_stream_is_told(make, target, rows):
+    with pytest.raises(NoResponse, match="'y'"):
+        read(target, make(rows.drop(columns="y")))
+    with pytest.raises(NotNumeric, match=r"'a' of source 'old' holds timestamp"):
+        read(target, make(rows.assign(a=pd.Timestamp("2020-01-01"))))
+    with pytest.raises(NotNumeric, match="'y'"):
+        read(target, make(rows.assign(y="high")))
+
+
+def test_names_of_a_stream_are_unique(target):
+    twice = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
+    with pytest.raises(DuplicateColumns, match="source 'old'"):
+        read(target, twice.to_reader())
+
+
+class Series:
+    """A stream of numbers instead of rows."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return pa.chunked_array([[1.0]]).__arrow_c_stream__(requested_schema)
+
+
+def test_a_stream_of_a_single_column_is_no_table(target):
+    with pytest.raises(UnknownTable, match="Series"):
+        read(target, Series())
+
+
+MEMORY = """
+import json, resource, sys
+import numpy as np, pandas as pd, polars as pl, pyarrow as pa
+from poolwise import PooledRegressor
+rng = np.random.default_rng(0)
+names = [f"x{j}" for j in range(9)]
+X = pd.DataFrame(rng.normal(size=(40, 9)), columns=names)
+schema = pa.schema([(n, pa.float64()) for n in [*names, "y"]])
+def batches():
+    for _ in range(200):
+        yield pa.record_batch(list(rng.normal(size=(10, 10_000))), schema=schema)
+stream = pa.RecordBatchReader.from_batches(schema, batches())
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model = PooledRegressor("data_pooling").fit(X, rng.normal(size=40), sources=stream)
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(json.dumps([grown / 1024, model.problem_.sources["source"].rows]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss has other units")
+def test_memory_is_bounded_however_long_the_stream():
+    command = [sys.executable, "-c", MEMORY]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    grown, rows = json.loads(out)
+    assert rows == 2_000_000
+    assert grown < 150  # megabytes; the table has 160
