@@ -164,7 +164,9 @@ class TestWriting:
 
     @pytest.mark.parametrize("least", [0, 40])
     def test_enough_rows_are_written(self, least, tmp_path):
-        moments_of().save(tmp_path / "a.moments.json", min_rows=least)
+        path = tmp_path / "a.moments.json"
+        moments_of().save(path, min_rows=least)
+        assert Moments.load(path).rows == 40
 
     def test_too_few_rows_are_not_written(self, tmp_path):
         with pytest.raises(TooFewToShare, match="The table has 40 rows, fewer than min_rows=41"):
@@ -181,7 +183,9 @@ class TestWriting:
 
     def test_a_share_between_zero_and_one_is_no_group(self, tmp_path):
         share = np.linspace(0.0, 1.0, 40)[:, None]
-        Moments.of_rows(["share"], share).save(tmp_path / "a.moments.json", min_rows=10)
+        path = tmp_path / "a.moments.json"
+        Moments.of_rows(["share"], share).save(path, min_rows=10)
+        assert Moments.load(path).names == ("share",)
 
 
 def check(value, schema, where="file"):
