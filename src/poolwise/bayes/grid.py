@@ -23,8 +23,8 @@ from poolwise.double_double import Array
 SHARES = np.arange(-6.0, 22.1, 2.0)  # logit of phi
 RATIOS = np.arange(-4.8, 4.81, 1.2)  # log of s
 RATIO_SCALE = 0.3
-ENOUGH = 8.0
-STEP = 1.5
+ENOUGH = 8.0  # rows beyond coefficients from which on the target tells its own noise
+STEP = 1.5  # of the finer grid, in standard deviations of the log of that noise
 SIZES = np.array([0.03, 0.5, 10.0, 200.0])  # of shared coefficients
 SIZE_PRIOR = np.array([0.01, 0.04, 0.45, 0.5])
 SHAPES = np.array([1.0, 30.0, 1000.0])  # of new coefficients, isotropic

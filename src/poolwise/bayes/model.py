@@ -13,12 +13,14 @@ from poolwise.bayes.frames import Frames, Group, frames
 from poolwise.bayes.grid import grid
 from poolwise.bayes.imputation import Imputation, imputations
 from poolwise.bayes.ridge import Spectrum
-from poolwise.bayes.scaling import Scaled
+from poolwise.bayes.scaling import Scaled, ScaledTable
 from poolwise.bayes.settings import every_setting, probable_settings
 from poolwise.double_double import Array
 
 SLACK = 1e-3  # share of its own diagonal that is added to the covariance of new features
-EXACT = 1e-13
+EXACT = 1e-13  # eigenvalue of that covariance, relative to the largest, that is none
+LEAST_SPREAD = 1e-6  # of a new feature, for the same
+ROUNDED = 1e-12  # share of a square that rounding may have taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,7 @@ def _evidence(
         products[0, 0] = target.weight
     products[lead:p, lead:p] = target.gram
     products[lead:p, p] = products[p, lead:p] = target.cross
-    products[p, p] = target.square * (1.0 + 1e-12)
+    products[p, p] = target.square * (1.0 + ROUNDED)
     spread, zellner = np.ones(1), np.zeros((1, 0, 0))
     if groups and scaled.new:
         spread = np.array([i.spread for i in groups[0].imputations])
@@ -115,20 +117,14 @@ def _evidence(
     else:
         own = compressed(target, target, intercept=scaled.intercept)
         noise, size = own.noise, own.coefficient_size
-    spectrum = Spectrum.of(target.gram)
-    z = spectrum.turned(target.cross)
-    fitted = float(
-        np.sum(np.divide(z * z, spectrum.values, out=np.zeros_like(z), where=spectrum.values > 0.0))
-    )
-    free = target.free - np.count_nonzero(spectrum.values)
-    residual = max(target.square - fitted, 1e-12 * target.square) / max(free, 1.0) / noise
+    residual, free = _residual(target)
     return Evidence(
         target=products,
         rows=target.weight,
         frames=said,
         grid=grid(
             has_new=scaled.new > 0,
-            residual=residual,
+            residual=residual / noise,
             free=free,
             most=target.square / max(target.free, 1.0) / noise,
         ),
@@ -138,6 +134,15 @@ def _evidence(
         zellner=zellner,
         lead=lead,
     )
+
+
+def _residual(target: ScaledTable) -> tuple[float, float]:
+    """Return the noise of least squares on the target alone, and the rows it is estimated from."""
+    spectrum = Spectrum.of(target.gram)
+    z, e = spectrum.turned(target.cross), spectrum.values
+    fitted = float(np.sum(np.divide(z * z, e, out=np.zeros_like(z), where=e > 0.0)))
+    free = float(target.free - np.count_nonzero(e))
+    return max(target.square - fitted, ROUNDED * target.square) / max(free, 1.0), free
 
 
 def _of_new(scaled: Scaled, groups: tuple[Group, ...]) -> tuple[Imputation, ...]:
@@ -153,7 +158,7 @@ def _zellner(scaled: Scaled, account: Imputation) -> Array:
     """Return the covariance of new features that shared ones leave open, with trace q."""
     has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
     left = account.residual(scaled.target, has, lacks)
-    left = left + SLACK * np.diag(np.maximum(left.diagonal(), 1e-6))
+    left = left + SLACK * np.diag(np.maximum(left.diagonal(), LEAST_SPREAD))
     left *= len(lacks) / account.spread
     values, vectors = np.linalg.eigh(left)
     values = np.maximum(values, EXACT * values[-1])
