@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -256,4 +256,15 @@ class Method(Protocol):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of this method."""
+        ...
+
+
+@runtime_checkable
+class JointMethod(Protocol):
+    """A method that also knows how features depend on each other."""
+
+    def solve_without(
+        self, problem: Problem, patterns: Sequence[Sequence[str]]
+    ) -> Sequence[LinearFit]:
+        """Return the fits for rows that lack some features, one for each pattern."""
         ...

@@ -29,10 +29,9 @@ from poolwise.fit import LinearFit, held, regress
 from poolwise.intake import gather, gather_moments
 from poolwise.intervals import prediction_deviation, quantile
 from poolwise.methods import METHODS, method_of
-from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.moments import Moments
 from poolwise.precision import Precision, check_precision
-from poolwise.problem import Method, Problem
+from poolwise.problem import JointMethod, Method, Problem
 from poolwise.summary import Summary, summarise
 from poolwise.suspicions import suspicions
 from poolwise.tables import Table, open_table
@@ -142,9 +141,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         sources : object, optional
             ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, the path of
             files that have it, moments, the path of a ``.moments.json`` file, or a list or mapping
-            of these; see
-            :class:`poolwise.Sources`. Tables are matched by column name, arrays by position: a
-            source's columns are the target's first ones.
+            of these; see :class:`poolwise.Sources`. Tables are matched by column name, arrays by
+            position: a source's columns are the target's first ones.
         sample_weight : array-like of shape (n,), optional
             Row weights of the target. A weight counts as repetitions of the row.
 
@@ -487,8 +485,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     def _fits_without(self, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
         """Return the fits for rows that lack these features."""
         problem, method = self.problem_, self.method_
-        if isinstance(method, BayesPooling):
-            found = method.solve_without(problem, patterns)
+        if isinstance(method, JointMethod):
+            found = list(method.solve_without(problem, patterns))
         elif self.fit_.pool is not None:
             left = [[n for n in self.fit_.names if n not in lacking] for lacking in patterns]
             found = [
