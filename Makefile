@@ -20,7 +20,7 @@ demo: $(READY) ## Show what pooling does, on data that comes with scikit-learn
 	@$(RUN) poolwise.demo
 
 test: check ## Run the checks, then every test
-	@$(RUN) pytest
+	@$(RUN) pytest -n auto --dist worksteal
 
 check: $(READY) ## Format, lint, types, and the direction of the imports
 	@$(RUN) ruff format --check .

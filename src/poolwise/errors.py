@@ -601,6 +601,16 @@ class UnreadableFile(TransferError):
         )
 
 
+class NotACheckpoint(TransferError):
+    """A file where a checkpoint should be is none."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"{path!r} should be the checkpoint of a reading, but is not ({why}). Remove it to "
+            "begin anew, or name another file."
+        )
+
+
 class NotInFile(TransferError):
     """A column that a file must have and lacks."""
 

@@ -35,11 +35,11 @@ from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column, check_known, encoded, unify
 from poolwise.tables.file_batches import open_files
 from poolwise.tables.files import Files
+from poolwise.tables.pattern_sums import StreamedRows
 from poolwise.tables.patterns import Pattern, named_patterns, read_sources
 from poolwise.tables.rows import TableRows
 from poolwise.tables.sources import Given, Sources
 from poolwise.tables.streamed import StreamedTable
-from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.tables.streams import is_stream, open_stream
 
 

@@ -31,7 +31,7 @@ from poolwise.precision import PRECISIONS, Kept, Precision, check_precision, cho
 from poolwise.row_sums import RowSums, units_of
 from poolwise.scatter import Scatter
 from poolwise.sliced_sums import SlicedSums
-from poolwise.store import MOST_BYTES, AnyPath, Record, read, write
+from poolwise.store import MOST_BYTES, AnyPath, Record, read, record_of, text_of, write
 
 # What rounding may have done to sums, as a share of them: to a difference of weights, and to one
 # of scatters in doubles, in pairs and without rounding.
@@ -257,6 +257,10 @@ class Moments:
             if min(ones, self.weight - ones) < min_rows:
                 few = min(ones, self.weight - ones)
                 raise TooFewToShare(f"a group of column {name!r}", few, min_rows)
+        write(path, self.text(), overwrite=overwrite)
+
+    def text(self) -> str:
+        """Return the content of the file that :meth:`save` writes."""
         every = range(len(self.names))
         record = Record(
             names=self.names,
@@ -272,7 +276,7 @@ class Moments:
             units=self.units,
             sums=self.sums,
         )
-        write(path, record, overwrite=overwrite)
+        return text_of(record)
 
     def _groups(self) -> dict[str, float]:
         """Return the weight of the ones of each column that holds zeros and ones alone."""
@@ -296,6 +300,11 @@ class Moments:
             Refuse larger files.
         """
         return cls.of_record(read(path, max_bytes=max_bytes))
+
+    @classmethod
+    def of_text(cls, text: str, where: str) -> Moments:
+        """Return the moments of a file's content; ``where`` is what to call it in an error."""
+        return cls.of_record(record_of(text, where))
 
     @classmethod
     def of_record(cls, record: Record) -> Moments:

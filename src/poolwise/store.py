@@ -72,12 +72,11 @@ def is_moments_path(thing: object) -> bool:
     return isinstance(thing, str | os.PathLike) and str(os.fspath(thing)).endswith(SUFFIX)
 
 
-def write(path: AnyPath, record: Record, *, overwrite: bool) -> None:
+def write(path: AnyPath, text: str, *, overwrite: bool) -> None:
     """Write a whole file or none: under another name first, which is then changed."""
     file = Path(path)
     if not overwrite and file.exists():
         raise NotOverwritten(str(file))
-    text = text_of(record)
     draft = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     try:
         with draft.open("x", encoding="ascii", newline="\n") as out:

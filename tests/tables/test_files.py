@@ -44,7 +44,7 @@ from poolwise.errors import (
     UnreadableFile,
 )
 from poolwise.intake import gather
-from poolwise.tables import streamed_rows
+from poolwise.tables import pattern_sums
 from poolwise.tables.formats import Reader
 
 
@@ -492,7 +492,7 @@ def test_rows_without_any_feature_are_refused_with_their_file(tmp_path, target, 
 
 
 def test_patterns_beyond_number_are_refused(tmp_path, target, rows, monkeypatch):
-    monkeypatch.setattr(streamed_rows, "MOST_PATTERNS", 2)
+    monkeypatch.setattr(pattern_sums, "MOST_PATTERNS", 2)
     path = write(holed(rows), tmp_path / "old.parquet")
     with pytest.raises(TooManyPatterns, match="more than 2 "):
         read(target, path)

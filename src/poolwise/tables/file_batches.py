@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poolwise.errors import (
@@ -18,7 +18,8 @@ from poolwise.tables.arrow_columns import Kind, kind_of
 from poolwise.tables.files import Files
 from poolwise.tables.formats import Reader
 from poolwise.tables.paths import File, find_files
-from poolwise.tables.streamed import Part, StreamedTable
+from poolwise.tables.streamed import A, Part, Reading, Seen, StreamedTable
+from poolwise.tables.workers import Threads, Workers, workers_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ class FileBatches:
         Which rows to read.
     filtered : mapping of str to pyarrow.DataType
         The columns that the expression is about.
+    workers : Workers
+        Who reads them.
     """
 
     readers: tuple[Reader, ...]
@@ -47,17 +50,43 @@ class FileBatches:
     keys: Mapping[str, Any]
     expression: Any
     filtered: Mapping[str, Any]
+    workers: Workers = field(default_factory=Threads)
+
+    @property
+    def rows(self) -> int:
+        """About how many rows there are, before any filter."""
+        return sum(reader.rows for reader in self.readers)
 
     @property
     def size(self) -> float:
         """Bytes of all files."""
         return float(sum(reader.size for reader in self.readers))
 
+    @property
+    def key(self) -> str:
+        """The files as they are now, and what of them is read."""
+        stats = [(str(r.file.path), r.file.path.stat()) for r in self.readers]
+        files = [(path, stat.st_size, stat.st_mtime_ns) for path, stat in stats]
+        return repr((files, self.kinds, self.keys, str(self.expression)))
+
+    def each(self, reading: Reading[A], seen: Seen, skip: int = 0) -> Iterator[A]:
+        """Read the files, and long ones of Parquet in pieces, side by side if there are workers."""
+        yield from self.workers.each(reading, self.shards()[skip:], seen)
+
+    def shards(self) -> list[FileBatches]:
+        """Return pieces that can be sent to workers; they depend on the files alone."""
+        pieces = [piece for reader in self._matching_readers() for piece in reader.pieces()]
+        return [replace(self, readers=(piece,), workers=Threads()) for piece in pieces]
+
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
         """Yield the rows of one file after the other."""
+        for reader in self._matching_readers():
+            yield from self._parts_of(reader, names)
+
+    def _matching_readers(self) -> Iterator[Reader]:
         for reader in self.readers:
             if self.expression is None or self._may_match(reader.file):
-                yield from self._parts_of(reader, names)
+                yield reader
 
     def _parts_of(self, reader: Reader, names: Sequence[str]) -> Iterator[Part]:
         there, keys = reader.schema.names, reader.file.keys
@@ -74,7 +103,7 @@ class FileBatches:
                     columns = self._matching(columns, batch.num_rows)
             rest = {n: columns[n] for n in names if n in columns}
             count = len(next(iter(columns.values())))
-            yield Part(rest, count, str(reader.file.path), size)
+            yield Part(rest, count, reader.where, size)
 
     def _matching(self, columns: Mapping[str, Any], rows: int) -> dict[str, Any]:
         import pyarrow as pa
@@ -126,7 +155,9 @@ class FileBatches:
         }
 
 
-def open_files(files: Files, where: str, texts: Mapping[str, bool], response: str) -> StreamedTable:
+def open_files(
+    files: Files, where: str, texts: Mapping[str, bool], response: str, jobs: int | None = None
+) -> StreamedTable:
     """Open files as one table.
 
     Parameters
@@ -139,6 +170,8 @@ def open_files(files: Files, where: str, texts: Mapping[str, bool], response: st
         The features of the target, and whether they are text.
     response : str
         Name of the response.
+    jobs : int, optional
+        Threads that read, unless ``files`` says who does.
     """
     try:
         import pyarrow  # noqa: F401  to say what is missing before anything else does
@@ -169,7 +202,8 @@ def open_files(files: Files, where: str, texts: Mapping[str, bool], response: st
         if kinds.get(name) == "text":
             raise NotNumeric(name, f"of {where} holds text", "Give one number per row.")
     expression, filtered = _filter(files.filter, readers, keys)
-    batches = FileBatches(readers, names, kinds, keys, expression, filtered)
+    workers = workers_of(files.workers, jobs)
+    batches = FileBatches(readers, names, kinds, keys, expression, filtered, workers)
     return StreamedTable(batches, where, files.weights, files.nulls, files.progress)
 
 
@@ -248,9 +282,9 @@ def _filter(given: Any, readers: Sequence[Reader], keys: Mapping[str, Any]) -> t
         return None, {}
     types = dict(keys)
     for reader in readers:
-        for field in reader.schema:
-            if field.name not in types or pa.types.is_null(types[field.name]):
-                types[field.name] = field.type
+        for own in reader.schema:
+            if own.name not in types or pa.types.is_null(types[own.name]):
+                types[own.name] = own.type
     try:
         expression = given
         if not isinstance(given, ds.Expression):

@@ -44,6 +44,9 @@ class Files:
     csv : mapping, optional
         How CSV files are written, by the words of pyarrow.csv:
         ``{"delimiter": ";", "decimal_point": ",", "encoding": "latin1"}``.
+    workers : int, distributed.Client or SparkSession, optional
+        Who reads: so many threads of this process, or the workers of a Dask or Spark cluster, which
+        must find the files under the same names. Unless given, the ``n_jobs`` of whoever asks.
     progress : bool, optional
         Whether to show a bar with rows and bytes; unless given, on a terminal and in a notebook.
 
@@ -62,6 +65,7 @@ class Files:
     nulls: Nulls = "split"
     format: Literal["csv", "parquet", "feather"] | None = None
     csv: Mapping[str, Any] | None = None
+    workers: Any = None
     progress: bool | None = None
 
     def __post_init__(self) -> None:

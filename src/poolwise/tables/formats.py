@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, NamedTuple
 
 from poolwise.errors import BadOption, RoundedIntegers, TransferError, UnreadableFile
 from poolwise.tables.paths import File
 from poolwise.tables.rows import rows_at_once
 
+PIECE = 2**26  # bytes of row groups, before compression, that one worker reads
 BUFFER = 2**16  # bytes read at a time per column of Parquet; more is slower, and held throughout
 CSV_BLOCK = 2**22  # bytes of text parsed at a time
 # How files of each kind begin.
@@ -37,10 +39,40 @@ class Reader:
     """
 
     def __init__(self, file: File, csv: Mapping[str, Any] | None = None) -> None:
-        self.file, self.size, self._words = file, file.path.stat().st_size, dict(csv or {})
+        self.file, self.where, self._words = file, str(file.path), dict(csv or {})
+        self.size = float(file.path.stat().st_size)
+        self._groups: tuple[int, ...] | None = None  # of rows in Parquet; all of them unless given
+        self._group_sizes: list[int] = []
+        self._rows = 0
         with self.reading():
             self._check_beginning()
             self.schema = getattr(self, f"_{file.format}_schema")()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows where the file tells, and else a guess from its size."""
+        return self._rows or int(self.size / max(8 * len(self.schema.names), 1))
+
+    def pieces(self) -> list[Reader]:
+        """Return runs of row groups of a long Parquet file, and else the file as it is."""
+        runs, size = [list[int]()], 0
+        for group, own in enumerate(self._group_sizes):
+            if size >= PIECE:
+                runs.append([])
+                size = 0
+            runs[-1].append(group)
+            size += own
+        if len(runs) == 1:
+            return [self]
+        pieces = []
+        for run in runs:
+            piece = copy(self)
+            piece._groups, piece._group_sizes = tuple(run), []
+            piece.where = f"{self.where} (row groups {run[0]} to {run[-1]})"
+            share = sum(self._group_sizes[g] for g in run) / sum(self._group_sizes)
+            piece.size = self.size * share
+            pieces.append(piece)
+        return pieces
 
     def batches(
         self, names: Sequence[str], types: Mapping[str, Any], rows: Any = None
@@ -88,26 +120,35 @@ class Reader:
     def _parquet_schema(self) -> Any:
         import pyarrow.parquet as pq
 
-        return pq.read_schema(self.file.path)
+        about = pq.read_metadata(self.file.path)
+        groups = [about.row_group(k) for k in range(about.num_row_groups)]
+        self._rows = about.num_rows
+        self._group_sizes = [group.total_byte_size for group in groups]
+        return about.schema.to_arrow_schema()
 
     def _parquet(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
         import pyarrow.parquet as pq
 
         # Not through pyarrow.dataset, which decodes whole row groups ahead of the reader.
         with pq.ParquetFile(self.file.path, pre_buffer=False, buffer_size=BUFFER) as file:
-            groups = None if rows is None else self._row_groups(*rows)
-            per_row = self.size / max(file.metadata.num_rows, 1)
-            for batch in file.iter_batches(rows_at_once(len(names)), groups, names):
+            groups: Sequence[int]
+            groups = range(file.num_row_groups) if self._groups is None else self._groups
+            count = sum(file.metadata.row_group(g).num_rows for g in groups)
+            per_row = self.size / max(count, 1)
+            if rows is not None:
+                matching = self._row_groups(*rows)
+                groups = [g for g in groups if g in matching]
+            for batch in file.iter_batches(rows_at_once(len(names)), list(groups), names):
                 yield Batch(batch, batch.num_rows * per_row)
 
-    def _row_groups(self, expression: Any, schema: Any) -> list[int]:
+    def _row_groups(self, expression: Any, schema: Any) -> set[int]:
         import pyarrow.dataset as ds
         import pyarrow.fs as fs
 
         local = fs.LocalFileSystem()
         fragment = ds.ParquetFileFormat().make_fragment(str(self.file.path), local)
         parts = fragment.split_by_row_group(expression, schema)
-        return [group.id for part in parts for group in part.row_groups]
+        return {group.id for part in parts for group in part.row_groups}
 
     def _feather_schema(self) -> Any:
         import pyarrow as pa

@@ -1,14 +1,15 @@
-"""StreamedTable: a table that comes in parts, each read and then forgotten."""
+"""StreamedTable: a table in shards, each read where its rows are and then forgotten."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from poolwise.progress import reading_bar
 from poolwise.tables.arrow_columns import Kind, texts_in
+from poolwise.tables.checkpoint import Checkpoint
 from poolwise.tables.columns import MOST_LEVELS
 from poolwise.tables.files import Nulls
 
@@ -29,8 +30,95 @@ class Part(NamedTuple):
             yield Part(columns, count, self.where, self.size * count / self.rows)
 
 
-class Batches(Protocol):
-    """Rows that come in parts, as often as they are asked for."""
+class Shard(Protocol):
+    """Rows that one worker reads."""
+
+    def parts(self, names: Sequence[str]) -> Iterator[Part]:
+        """Yield the rows, with those of the columns that they have."""
+        ...
+
+
+class Additive(Protocol):
+    """What is known of some rows, and of more when it is added up."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+    def plain(self) -> Any:
+        """Return what JSON can hold."""
+        ...
+
+    @classmethod
+    def of_plain(cls, plain: Any) -> Self:
+        """Return what :meth:`plain` was made of."""
+        ...
+
+
+A_co = TypeVar("A_co", bound=Additive, covariant=True)
+A = TypeVar("A", bound=Additive)
+
+
+class Task(Protocol[A_co]):
+    """What a worker does with the rows of a shard. It is pickled, and so is what it returns."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns to read."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """Text that is another one for every other task."""
+        ...
+
+    def __call__(self, parts: Iterator[Part]) -> A_co:
+        """Read all rows of a shard."""
+        ...
+
+    def restored(self, plain: Any) -> A_co:
+        """Return a result that was written as JSON."""
+        ...
+
+
+class Done(NamedTuple, Generic[A]):
+    """What a worker found, and how much it has read for that."""
+
+    result: A
+    rows: int
+    size: float
+
+
+Seen = Callable[[int, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading(Generic[A]):
+    """A task, and the count of what is read for it.
+
+    Parameters
+    ----------
+    task : Task
+        What to do with the rows.
+    """
+
+    task: Task[A]
+
+    def __call__(self, shard: Shard, seen: Seen | None = None) -> Done[A]:
+        """Read one shard, and say after each part how many rows and bytes it was."""
+        rows, size = 0, 0.0
+
+        def counted() -> Iterator[Part]:
+            nonlocal rows, size
+            for part in shard.parts(self.task.names):
+                yield part
+                rows, size = rows + part.rows, size + part.size
+                if seen is not None:
+                    seen(part.rows, part.size)
+
+        return Done(self.task(counted()), rows, size)
+
+
+class Batches(Shard, Protocol):
+    """Rows in shards, as often as they are asked for."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,12 +131,22 @@ class Batches(Protocol):
         ...
 
     @property
+    def rows(self) -> int | None:
+        """About how many rows there are, where that is known before they are read."""
+        ...
+
+    @property
     def size(self) -> float:
         """Bytes of all rows, to measure progress by."""
         ...
 
-    def parts(self, names: Sequence[str]) -> Iterator[Part]:
-        """Yield all rows, with those of the columns that the rows have."""
+    @property
+    def key(self) -> str | None:
+        """Text that is another one when rows change; None where nobody can tell."""
+        ...
+
+    def each(self, reading: Reading[A], seen: Seen, skip: int = 0) -> Iterator[A]:
+        """Read every shard but the first ``skip``, wherever it is; yield results in their order."""
         ...
 
 
@@ -68,6 +166,8 @@ class StreamedTable:
         What a missing value does; see :class:`poolwise.Files`.
     progress : bool, optional
         Whether to show a bar.
+    checkpoint : Checkpoint, optional
+        Where to keep what was found so far.
     """
 
     batches: Batches
@@ -75,6 +175,7 @@ class StreamedTable:
     weights: str | None = None
     nulls: Nulls = "split"
     progress: bool | None = None
+    checkpoint: Checkpoint | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,8 +191,26 @@ class StreamedTable:
         kind = self.batches.kinds[name]
         return kind == "void" or (kind == "text" and not self._levels[name])
 
+    def total(self, task: Task[A]) -> A | None:
+        """Run a task on every shard and add up what it finds, in the order of the shards.
+
+        The order, and with it every bit, is the same for any number of workers; so is what a run
+        that was killed and begun again ends with. Of no shards, the total is None.
+        """
+        key = "" if self.checkpoint is None else f"{self.batches.key} {task.key}"
+        done, plain = (0, None) if self.checkpoint is None else self.checkpoint.found(key)
+        total = None if plain is None else task.restored(plain)
+        with reading_bar(f"Reading {self.where}", self.batches.size, show=self.progress) as bar:
+            for result in self.batches.each(Reading(task), bar.update, done):
+                total, done = result if total is None else total + result, done + 1
+                if self.checkpoint is not None:
+                    self.checkpoint.keep(key, done, total.plain)
+        if self.checkpoint is not None and total is not None:
+            self.checkpoint.keep(key, done, total.plain, at_once=True)
+        return total
+
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
-        """Read all rows of some columns, and show how far that is."""
+        """Read all rows of some columns here, and show how far that is."""
         with reading_bar(f"Reading {self.where}", self.batches.size, show=self.progress) as bar:
             for part in self.batches.parts(names):
                 yield part
@@ -100,9 +219,70 @@ class StreamedTable:
     @cached_property
     def _levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of all text columns, from one reading of these columns alone."""
-        found = {n: set[str]() for n, kind in self.batches.kinds.items() if kind == "text"}
-        for part in self.parts(list(found)) if found else ():
-            for name, levels in found.items():
-                if name in part.columns and len(levels) <= MOST_LEVELS:  # more are refused anyway
-                    levels |= texts_in(part.columns[name])
-        return {name: tuple(sorted(levels)) for name, levels in found.items()}
+        names = tuple(n for n, kind in self.batches.kinds.items() if kind == "text")
+        found = (self.total(FindLevels(names)) if names else None) or Levels({})
+        return {name: tuple(sorted(found.texts.get(name, ()))) for name in names}
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The different texts of some columns, of which more than a few too many need not be known.
+
+    Parameters
+    ----------
+    texts : mapping of str to frozenset of str
+        By column.
+    """
+
+    texts: Mapping[str, frozenset[str]]
+
+    def __add__(self, other: Levels) -> Levels:
+        names = dict.fromkeys((*self.texts, *other.texts))
+        return Levels(
+            {n: self._of(n) | (frozenset() if self._full(n) else other._of(n)) for n in names}
+        )
+
+    def _of(self, name: str) -> frozenset[str]:
+        return self.texts.get(name, frozenset())
+
+    def _full(self, name: str) -> bool:
+        return len(self._of(name)) > MOST_LEVELS  # refused anyway
+
+    def plain(self) -> dict[str, list[str]]:
+        """Return what JSON can hold."""
+        return {name: sorted(texts) for name, texts in self.texts.items()}
+
+    @classmethod
+    def of_plain(cls, plain: Any) -> Levels:
+        """Return what :meth:`plain` was made of."""
+        return cls({name: frozenset(texts) for name, texts in plain.items()})
+
+
+@dataclass(frozen=True)
+class FindLevels:
+    """The task of finding the levels of text columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Text that is another one for every other task."""
+        return repr(self)
+
+    def __call__(self, parts: Iterator[Part]) -> Levels:
+        """Read all rows of a shard."""
+        found = Levels({})
+        for part in parts:
+            there = {n: frozenset(texts_in(c)) for n, c in part.columns.items() if n in self.names}
+            found += Levels(there)
+        return found
+
+    def restored(self, plain: Any) -> Levels:
+        """Return levels that were written as JSON."""
+        return Levels.of_plain(plain)

@@ -14,7 +14,7 @@ import narwhals as nw
 
 from poolwise.errors import DuplicateColumns, NotInstalled, NotNumeric, UnknownTable
 from poolwise.tables.arrow_columns import Kind, kind_of
-from poolwise.tables.streamed import Part, StreamedTable
+from poolwise.tables.streamed import A, Part, Reading, Seen, StreamedTable
 
 HELD = 2**26  # bytes of a stream that are kept in memory; more go to a temporary file
 
@@ -49,9 +49,23 @@ class StreamBatches:
         return tuple(self.schema.names)
 
     @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self._kept.rows
+
+    @property
     def size(self) -> float:
         """Bytes of what is kept."""
         return float(self._kept.size)
+
+    @property
+    def key(self) -> None:
+        """Nobody can tell whether a stream is the same one."""
+
+    def each(self, reading: Reading[A], seen: Seen, skip: int = 0) -> Iterator[A]:
+        """Read all rows as one shard."""
+        if not skip:
+            yield reading(self, seen).result
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
         """Yield all rows, from where they are kept."""
@@ -72,14 +86,14 @@ class Kept:
     """Batches, in memory or in a temporary file that goes when this does."""
 
     def __init__(self) -> None:
-        self.size, self._batches, self._path = 0, list[Any](), ""
+        self.rows, self.size, self._batches, self._path = 0, 0, list[Any](), ""
         self._writer: Any = None
 
     def add(self, batch: Any) -> None:
         """Keep a batch."""
         import pyarrow as pa
 
-        self.size += batch.nbytes
+        self.rows, self.size = self.rows + batch.num_rows, self.size + batch.nbytes
         self._batches.append(batch)
         if self._writer is None and self.size > HELD:
             handle, self._path = tempfile.mkstemp(prefix="poolwise_", suffix=".arrows")

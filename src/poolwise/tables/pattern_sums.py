@@ -1,0 +1,238 @@
+"""StreamedRows: the rows of a streamed table, as moments of each pattern of missing columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from poolwise.double_double import Array
+from poolwise.errors import RowsDropped, TooManyPatterns, TransferWarning
+from poolwise.least_squares import rounding_error
+from poolwise.moments import Moments
+from poolwise.precision import Kept, Precision, chosen, needed
+from poolwise.tables.columns import Column
+from poolwise.tables.streamed import Part, StreamedTable
+from poolwise.tables.streamed_rows import Lacks, RowSplitter, Tally
+
+MOST_PATTERNS = 1000  # each is a source, and holds a matrix
+
+
+@dataclass(frozen=True, eq=False)
+class PatternSums:
+    """Moments of the rows that lack the same columns, and how many rows lack a value.
+
+    Parameters
+    ----------
+    moments : dict of tuple of str to Moments
+        By the raw columns that the rows lack.
+    tally : Tally
+        Rows and nulls.
+    """
+
+    moments: dict[Lacks, Moments]
+    tally: Tally
+
+    def __add__(self, other: PatternSums) -> PatternSums:
+        moments, tally = dict(self.moments), Tally()
+        for lacks, more in other.moments.items():
+            moments[lacks] = moments[lacks] + more if lacks in moments else more
+        tally.add(self.tally)
+        tally.add(other.tally)
+        return PatternSums(moments, tally)
+
+    def plain(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        moments = [[list(lacks), own.text()] for lacks, own in self.moments.items()]
+        return {"moments": moments, "tally": vars(self.tally)}
+
+    @classmethod
+    def of_plain(cls, plain: Any) -> PatternSums:
+        """Return what :meth:`plain` was made of."""
+        where = "the checkpoint"
+        moments = {tuple(lacks): Moments.of_text(text, where) for lacks, text in plain["moments"]}
+        return cls(moments, Tally(**plain["tally"]))
+
+
+@dataclass(frozen=True)
+class SumByPattern:
+    """The task of adding up the rows of a shard.
+
+    Parameters
+    ----------
+    splitter : RowSplitter
+        How rows become numbers.
+    precision : {"fast", "accurate", "exact"}
+        Digits of the sums.
+    only : tuple of tuple of str or None
+        The patterns to add up; all unless given.
+    where : str
+        What to call the table in an error.
+    """
+
+    splitter: RowSplitter
+    precision: Kept
+    only: tuple[Lacks, ...] | None
+    where: str
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns to read."""
+        return self.splitter.names
+
+    @property
+    def key(self) -> str:
+        """Text that is another one for every other task."""
+        return repr(self)
+
+    def __call__(self, parts: Iterator[Part]) -> PatternSums:
+        """Read all rows of a shard once."""
+        total: dict[Lacks, Moments] = {}
+        tally = Tally()
+        pieces = self.splitter.pieces(parts, tally)
+        for lacks, run in groupby(pieces, lambda piece: piece.lacks):
+            if self.only is not None and lacks not in self.only:
+                continue
+            names = self.splitter.names_of(lacks)
+            blocks = ((piece.arrays, piece.weights) for piece in run)
+            own = Moments.of_blocks(names, blocks, precision=self.precision)
+            total[lacks] = total[lacks] + own if lacks in total else own
+            if len(total) > MOST_PATTERNS:
+                raise TooManyPatterns(self.where, MOST_PATTERNS)
+        return PatternSums(total, tally)
+
+    def restored(self, plain: Any) -> PatternSums:
+        """Return sums that were written as JSON."""
+        return PatternSums.of_plain(plain)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedRows:
+    """Rows of any number, which can be read again.
+
+    Parameters
+    ----------
+    table : StreamedTable
+        All columns.
+    columns : tuple of Column
+        Those of the problem's columns that the table has.
+    response : str
+        Name of the response.
+    source : str
+        Name of the source.
+    """
+
+    table: StreamedTable
+    columns: tuple[Column, ...]
+    response: str
+    source: str
+    _read: dict[Precision, dict[Lacks, Moments]] = field(default_factory=dict, init=False)
+    _tally: Tally = field(default_factory=Tally, init=False)
+
+    @cached_property
+    def splitter(self) -> RowSplitter:
+        """How parts of the table become numbers."""
+        return RowSplitter(self.columns, self.response, self.table.weights, self.table.nulls)
+
+    def by_pattern(
+        self, precision: Precision = "auto", *, intercept: bool = True
+    ) -> dict[Lacks, StreamedPattern]:
+        """Read all rows once, and patterns whose sums turn out to be too poor once more.
+
+        A column that no row has is part of no pattern: it is the table that lacks it.
+        """
+        found = self._moments(precision)
+        if precision == "auto":
+            poor = {lacks: _better(m, intercept) for lacks, m in found.items()}
+            for better in {kept for lacks, kept in poor.items() if kept != found[lacks].precision}:
+                found |= self._sum(better, [k for k, kept in poor.items() if kept == better])
+        void = set.intersection(*map(set, found)) if found else set[str]()
+        return {
+            tuple(n for n in lacks if n not in void): StreamedPattern(
+                self, lacks, found[lacks].rows
+            )
+            for lacks in sorted(found, key=lambda lacks: [c.name in lacks for c in self.columns])
+        }
+
+    def cautions(self) -> list[TransferWarning]:
+        """Say how many rows were dropped in reading."""
+        own = self._tally
+        if self.table.nulls != "drop" or not own.incomplete:
+            return []
+        return [RowsDropped(self.source, own.counts, own.incomplete, own.rows)]
+
+    def moments(self, lacks: Lacks, precision: Precision) -> Moments:
+        """Return the moments of the rows that lack some columns."""
+        return self._moments(precision)[lacks]
+
+    def _moments(self, precision: Precision) -> dict[Lacks, Moments]:
+        if precision not in self._read:
+            rows, columns = self.table.batches.rows, len(self.splitter.names_of(()))
+            is_long = precision == "auto" and rows is None
+            kept = "fast" if is_long else chosen(precision, rows or 0, columns)
+            self._read[precision] = self._sum(kept)
+        return self._read[precision]
+
+    def _sum(self, precision: Kept, only: Collection[Lacks] | None = None) -> dict[Lacks, Moments]:
+        """Add up the rows of each pattern, or of some, in one reading."""
+        which = None if only is None else tuple(sorted(only))
+        task = SumByPattern(self.splitter, precision, which, self.table.where)
+        found = self.table.total(task) or PatternSums({}, Tally())
+        if len(found.moments) > MOST_PATTERNS:
+            raise TooManyPatterns(self.table.where, MOST_PATTERNS)
+        vars(self._tally).update(vars(found.tally))
+        return {lacks: moments for lacks, moments in found.moments.items() if moments.rows}
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedPattern:
+    """Those rows of a streamed table that lack the same columns.
+
+    Parameters
+    ----------
+    rows : StreamedRows
+        All rows.
+    lacks : tuple of str
+        The raw columns that these rows lack.
+    count : int
+        Number of these rows.
+    """
+
+    rows: StreamedRows
+    lacks: Lacks
+    count: int
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that these rows have."""
+        return tuple(c for c in self.rows.columns if c.name not in self.lacks)
+
+    def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
+        """Return the moments, from an earlier reading or from a new one."""
+        del intercept  # what it asks for was read when the table was split
+        return self.rows.moments(self.lacks, precision)
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
+        """Read the rows again: yield blocks of encoded columns; no row of weight zero."""
+        own = self.rows.splitter.names_of(self.lacks)
+        at = [own.index(n) for n in names]
+        splitter = self.rows.splitter
+        for piece in splitter.pieces(self.rows.table.parts(splitter.names), Tally()):
+            if piece.lacks == self.lacks:
+                block = np.column_stack(piece.arrays)[:, at]
+                w = piece.weights
+                yield (block, None) if w is None else (block[w > 0.0], w[w > 0.0])
+
+
+def _better(moments: Moments, intercept: bool) -> Kept:
+    """Return the precision to read with again, or that which there is; see Moments.read."""
+    if moments.rows <= len(moments.names):  # too few to tell columns apart
+        return moments.precision
+    better = needed(rounding_error(moments.scatter if intercept else moments.about_zero()))
+    if moments.precision == "fast":
+        return "accurate" if better != "fast" else "fast"
+    return "exact" if better == "exact" else moments.precision
