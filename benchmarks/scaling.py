@@ -31,15 +31,15 @@ def scaling(*, quick: bool) -> list[Answer]:
         Answer(
             "scaling",
             "Log-log slope of the time of a fit in source rows",
-            _slopes(sizes, times),
+            slopes(sizes, times),
             Target("0.9 to 1.1", 0.9, 1.1),
-            detail=f"{_listed(sizes, times)} (x {t.X_old.shape[1]}); precision fast throughout: "
+            detail=f"{listed(sizes, times)} (x {t.X_old.shape[1]}); precision fast throughout: "
             "left to itself, a fit reads small tables with more digits, at a higher price a row",
         ),
         Answer(
             "scaling",
             f"The same from {sizes[-2]:,} to {sizes[-1]:,} alone",
-            _slopes(sizes[-2:], times[-2:]),
+            slopes(sizes[-2:], times[-2:]),
         ),
         Answer(
             "scaling",
@@ -66,17 +66,17 @@ def _published(*, quick: bool) -> Answer:
     return Answer(
         "scaling",
         "Log-log slope of the published n x n algorithm",
-        _slopes(sizes, times),
-        detail=f"{_listed(sizes, times)} (source and target, x {t.X_old.shape[1]})",
+        slopes(sizes, times),
+        detail=f"{listed(sizes, times)} (source and target, x {t.X_old.shape[1]})",
     )
 
 
-def _slopes(sizes: Sequence[int], times: Sequence[Sequence[float]]) -> tuple[float, ...]:
+def slopes(sizes: Sequence[int], times: Sequence[Sequence[float]]) -> tuple[float, ...]:
     """Return the least-squares slope of log time on log size, one per round."""
     slopes = np.polyfit(np.log(sizes), np.log(np.array(times)), 1)[0]
     return tuple(float(s) for s in slopes)
 
 
-def _listed(sizes: Sequence[int], times: Sequence[Sequence[float]]) -> str:
+def listed(sizes: Sequence[int], times: Sequence[Sequence[float]]) -> str:
     pairs = zip(sizes, times, strict=True)
     return ", ".join(f"{n:,}: {in_words(median(s))}" for n, s in pairs)

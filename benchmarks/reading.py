@@ -1,0 +1,128 @@
+"""Reading: moments of Parquet files beside the bare decoding, and as there are more rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.answers import Answer, Target, ratios
+from benchmarks.clock import in_words
+from benchmarks.parquet_files import COLUMNS, parquet_files
+from benchmarks.peak import peak_in_new_process
+from benchmarks.scaling import listed, slopes
+from poolwise import moments_of
+from poolwise.precision import Kept
+from poolwise.progress import tracked
+
+BATCH = 65_536
+
+
+def reading(*, quick: bool) -> list[Answer]:
+    rows = 200_000 if quick else 20_000_000
+    with parquet_files(rows) as folder:
+        works: dict[str, Callable[[], object]] = {
+            "decode": partial(decode, folder),
+            "fast": partial(moments, folder, "fast"),
+            "accurate": partial(moments, folder, "accurate"),
+            "exact": partial(moments, folder, "exact"),
+        }
+        seconds = _process_seconds(works, rounds=3, label="Reading")
+        peak = peak_in_new_process(_prepared, folder, "fast")
+        size = sum(file.stat().st_size for file in folder.iterdir())
+    about = f"{rows:,} x {COLUMNS}, {size / 1e9:.2g} GB; CPU seconds of one process, one thread: "
+    bare = in_words(median(seconds["decode"]))
+    answers = []
+    for kept, most in (("fast", 1.6), ("accurate", 4.0), ("exact", None)):
+        answers.append(
+            Answer(
+                "reading",
+                f"Moments from Parquet, {kept} / pyarrow decoding it",
+                ratios(seconds[kept], seconds["decode"]),
+                None if most is None else Target(f"at most {most:g}", high=most),
+                detail=f"{about}{in_words(median(seconds[kept]))} / {bare}",
+            )
+        )
+    memory = Answer(
+        "reading",
+        "Peak extra memory of reading them",
+        (peak.megabytes,),
+        Target("under 800 MB", high=800.0),
+        "MB",
+        peak.in_words(),
+    )
+    return [*answers, memory, *growth(quick=quick)]
+
+
+def growth(*, quick: bool) -> list[Answer]:
+    """Time and memory as there are more rows."""
+    sizes = [20_000, 200_000] if quick else [100_000, 1_000_000, 5_000_000, 20_000_000]
+    times: list[list[float]] = []
+    peaks: list[float] = []
+    for rows in sizes:
+        with parquet_files(rows) as folder:
+            work = {"fast": partial(moments, folder, "fast")}
+            times.append(_process_seconds(work, rounds=3, label=f"{rows:,} rows")["fast"])
+            peaks.append(peak_in_new_process(_prepared, folder, "fast").megabytes)
+    each = ", ".join(f"{n:,}: {p:.0f} MB" for n, p in zip(sizes, peaks, strict=True))
+    return [
+        Answer(
+            "reading",
+            "Log-log slope of the time in rows",
+            slopes(sizes, times),
+            Target("0.9 to 1.1", 0.9, 1.1),
+            detail=listed(sizes, times),
+        ),
+        Answer(
+            "reading",
+            f"Memory at {sizes[-1]:,} rows / at {sizes[1]:,}",
+            (peaks[-1] / peaks[1],),
+            Target("at most 1.2", high=1.2),
+            detail=each,
+        ),
+    ]
+
+
+def decode(folder: Path) -> int:
+    """Decode all columns of all files in batches, in one thread, and forget them."""
+    rows = 0
+    for path in sorted(folder.iterdir()):
+        with pq.ParquetFile(path) as file:
+            rows += sum(b.num_rows for b in file.iter_batches(BATCH, use_threads=False))
+    return rows
+
+
+def moments(folder: Path, precision: Kept) -> object:
+    """Take the moments in one thread."""
+    return moments_of(folder, precision=precision, progress=False)
+
+
+def _prepared(folder: Path, precision: Kept) -> Callable[[], object]:
+    return partial(moments, folder, precision)
+
+
+def _process_seconds(
+    works: Mapping[str, Callable[[], object]], rounds: int, label: str
+) -> dict[str, list[float]]:
+    """Return CPU seconds of all threads of this process, since pyarrow has its own."""
+    threads = pa.cpu_count(), pa.io_thread_count()
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    try:
+        pa.set_cpu_count(1)
+        pa.set_io_thread_count(1)
+        for _ in tracked(range(rounds), rounds, label):
+            for name, work in works.items():
+                start, calls = time.process_time(), 0
+                while time.process_time() - start < 0.25 or not calls:
+                    work()
+                    calls += 1
+                seconds[name].append((time.process_time() - start) / calls)
+    finally:
+        pa.set_cpu_count(threads[0])
+        pa.set_io_thread_count(threads[1])
+    return seconds
