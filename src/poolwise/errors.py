@@ -233,11 +233,11 @@ class UnknownTable(TransferError, TypeError):
     """A table of a type that no engine reads."""
 
     def __init__(self, kind: type, where: str) -> None:
-        lazy = hasattr(kind, "collect")
+        verbs = [verb for verb in ("collect", "compute") if hasattr(kind, verb)]
         super().__init__(
             f"{capital(where)} is a {kind.__module__}.{kind.__qualname__}, which poolwise cannot "
             "read. Give a NumPy array, a pandas or polars DataFrame, an Arrow table, or any object "
-            "with __arrow_c_stream__." + (" Call .collect() first." if lazy else "")
+            "with __arrow_c_stream__." + (f" Call .{verbs[0]}() first." if verbs else "")
         )
 
 
@@ -246,9 +246,9 @@ class BadSource(TransferError, TypeError):
 
     def __init__(self, name: str, got: Any) -> None:
         super().__init__(
-            f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table "
-            "or files that hold the response as a column, Moments, or the path of a .moments.json "
-            "file. (A list is a list of sources: write (X, y), not [X, y].)"
+            f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table, "
+            "files or a Dask DataFrame that hold the response as a column, Moments, or the path of "
+            "a .moments.json file. (A list is a list of sources: write (X, y), not [X, y].)"
         )
 
 
@@ -654,6 +654,17 @@ class WorkerDied(TransferError):
             f"One of {jobs} worker processes was ended from outside, most likely by a system short "
             "of memory. What was finished is kept. Give the same command again with fewer --jobs "
             "(jobs= in Python); --jobs 1 needs the least memory."
+        )
+
+
+class WorkersLost(TransferError):
+    """A cluster that stopped before it had read everything."""
+
+    def __init__(self, cluster: str, where: str, why: str) -> None:
+        super().__init__(
+            f"{cluster} gave up before {where} was read ({why}). If workers were ended, most "
+            "likely for want of memory, give them more of it, or fewer threads each; their logs "
+            "tell. If the client or the cluster was closed, open it again. Then fit once more."
         )
 
 

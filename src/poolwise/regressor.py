@@ -533,5 +533,7 @@ def _name(method: Method) -> str:
 def _is_frame(X: Any) -> bool:
     if isinstance(X, np.ndarray):
         return False
+    if nw.dependencies.is_dask_dataframe(X):  # to be refused, not computed and made an array
+        return True
     is_stream = hasattr(X, "__arrow_c_stream__") or hasattr(X, "collect")
     return bool(nw.dependencies.is_into_dataframe(X)) or (is_stream and not hasattr(X, "__array__"))

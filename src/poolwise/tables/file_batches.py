@@ -53,6 +53,12 @@ class FileBatches:
     workers: Workers = field(default_factory=Threads)
 
     @property
+    def where(self) -> str:
+        """The files, as an error names them."""
+        first = self.readers[0].where if self.readers else "no file"
+        return first if len(self.readers) < 2 else f"{first} and {len(self.readers) - 1:,} more"
+
+    @property
     def rows(self) -> int:
         """About how many rows there are, before any filter."""
         return sum(reader.rows for reader in self.readers)
@@ -76,7 +82,7 @@ class FileBatches:
     def shards(self) -> list[FileBatches]:
         """Return pieces that can be sent to workers; they depend on the files alone."""
         pieces = [piece for reader in self._matching_readers() for piece in reader.pieces()]
-        return [replace(self, readers=(piece,), workers=Threads()) for piece in pieces]
+        return [replace(self, readers=(p.anywhere(),), workers=Threads()) for p in pieces]
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
         """Yield the rows of one file after the other."""

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
+from platform import node
 from typing import Any, NamedTuple
 
-from poolwise.errors import BadOption, RoundedIntegers, TransferError, UnreadableFile
+from poolwise.errors import BadOption, FilesNotFound, RoundedIntegers, TransferError, UnreadableFile
 from poolwise.tables.paths import File
 from poolwise.tables.rows import rows_at_once
 
@@ -39,7 +41,8 @@ class Reader:
     """
 
     def __init__(self, file: File, csv: Mapping[str, Any] | None = None) -> None:
-        self.file, self.where, self._words = file, str(file.path), dict(csv or {})
+        self.file, self._words = file, dict(csv or {})
+        self.name = self.where = str(file.path)  # in an error
         self.size = float(file.path.stat().st_size)
         self._groups: tuple[int, ...] | None = None  # of rows in Parquet; all of them unless given
         self._group_sizes: list[int] = []
@@ -74,6 +77,12 @@ class Reader:
             pieces.append(piece)
         return pieces
 
+    def anywhere(self) -> Reader:
+        """Return the same by a path that does not depend on the working directory."""
+        other = copy(self)
+        other.file = replace(self.file, path=self.file.path.absolute())
+        return other
+
     def batches(
         self, names: Sequence[str], types: Mapping[str, Any], rows: Any = None
     ) -> Iterator[Batch]:
@@ -101,12 +110,18 @@ class Reader:
             yield
         except TransferError:
             raise
+        except FileNotFoundError as error:
+            why = (
+                f"It was there when the source was opened, but {node()}, which was to read it, "
+                "does not find it. Workers must find files under the same names."
+            )
+            raise FilesNotFound(self.name, why) from error
         except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
             why = str(error).strip().splitlines()[0].rstrip(".") or type(error).__name__
             if found := IN_CSV.search(why):
                 name = self.schema.names[int(found[1])] if hasattr(self, "schema") else found[1]
                 why = why.replace(found[0], f"in column {name!r}, ")
-            raise UnreadableFile(str(self.file.path), self.file.format, why) from error
+            raise UnreadableFile(self.name, self.file.format, why) from error
 
     def _check_beginning(self) -> None:
         with self.file.path.open("rb") as file:
@@ -115,7 +130,7 @@ class Reader:
         expected = self.file.codec or self.file.format
         if head and begins != expected and expected in {"csv", *MAGIC.values()}:
             what = {"csv": "text", "parquet": "Parquet", "feather": "Feather"}.get(begins, begins)
-            raise UnreadableFile(str(self.file.path), self.file.format, f"it begins like {what}")
+            raise UnreadableFile(self.name, self.file.format, f"it begins like {what}")
 
     def _parquet_schema(self) -> Any:
         import pyarrow.parquet as pq
@@ -214,5 +229,5 @@ class Reader:
         if pa.types.is_floating(values.type):
             numbers = np.abs(values.to_numpy(zero_copy_only=False))
             if count := int(np.count_nonzero(numbers > 2.0**53)):
-                where = f"column {name!r} of {self.file.path}"
+                where = f"column {name!r} of {self.name}"
                 raise RoundedIntegers(count, int(np.nanmax(numbers)), where)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
+
 from poolwise.errors import BadSource, DuplicateColumns, SlicedSources
 from poolwise.moments import Moments
 from poolwise.store import is_moments_path
@@ -42,8 +44,9 @@ class Sources:
     sources : object
         One source, a list of sources (named "source 1", "source 2", ...) or a mapping of names to
         sources. A source is ``(X, y)``, ``(X, y, weights)``, a table that holds the response as a
-        column, :class:`Files` that do, the path of such files, :class:`Moments`, or the path of a
-        file of moments, which ends in ``.moments.json`` and is read at once.
+        column, :class:`Files` or a Dask DataFrame that do, the path of such files,
+        :class:`Moments`, or the path of a file of moments, which ends in ``.moments.json`` and is
+        read at once.
 
     Examples
     --------
@@ -60,8 +63,8 @@ class Sources:
         """Wrap what fit was given, unless scikit-learn may have cut it."""
         if isinstance(sources, Sources):
             return sources
-        if is_path(sources):  # had it been cut, it would be a list of letters
-            return cls(sources)
+        if is_path(sources) or hasattr(sources, "__dask_graph__"):
+            return cls(sources)  # cut, a path would be letters; what Dask has cannot be cut
         bare = isinstance(sources, list) or not isinstance(sources, tuple | Mapping | Moments)
         if bare and hasattr(sources, "__len__") and len(sources) == target_rows:
             raise SlicedSources(type(sources).__name__, target_rows)
@@ -100,7 +103,7 @@ def _source(name: str, source: Any) -> Given | Moments:
     if isinstance(source, Files) or is_path(source):
         return Given(source if isinstance(source, Files) else Files(source))
     if isinstance(source, tuple) and len(source) in (2, 3):
-        if isinstance(source[0], Files) or is_path(source[0]):  # their response is a column
+        if isinstance(source[0], Files) or is_path(source[0]) or _is_split_dask(source):
             raise BadSource(name, source)
         return Given(*source)
     # Of a lazy frame, only the type is asked for columns: to tell them it would have to plan.
@@ -109,3 +112,9 @@ def _source(name: str, source: Any) -> Given | Moments:
     if is_table and getattr(source, "ndim", 2) == 2:
         return Given(source)
     raise BadSource(name, source)
+
+
+def _is_split_dask(source: tuple[Any, ...]) -> bool:
+    """Say whether a Dask DataFrame has its response beside it, where rows cannot be matched."""
+    beside = any(given is not None for given in source[1:])
+    return beside and nw.dependencies.is_dask_dataframe(source[0])

@@ -33,6 +33,11 @@ class Part(NamedTuple):
 class Shard(Protocol):
     """Rows that one worker reads."""
 
+    @property
+    def where(self) -> str:
+        """What to call the rows in an error."""
+        ...
+
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
         """Yield the rows, with those of the columns that they have."""
         ...
@@ -137,7 +142,7 @@ class Batches(Shard, Protocol):
 
     @property
     def size(self) -> float:
-        """Bytes of all rows, to measure progress by."""
+        """Bytes of all rows, to measure progress by; 0 where that is not known."""
         ...
 
     @property

@@ -124,6 +124,8 @@ def is_stream(table: Any) -> bool:
     """Say whether a table is one that comes in batches and is not in memory already."""
     if nw.dependencies.is_polars_lazyframe(table):
         return hasattr(table, "collect_batches")
+    if nw.dependencies.is_dask_dataframe(table):
+        return True
     if nw.dependencies.is_into_dataframe(table) or nw.dependencies.is_into_series(table):
         return False
     return hasattr(table, "__arrow_c_stream__")
@@ -135,7 +137,7 @@ def open_stream(table: Any, where: str, texts: Mapping[str, bool], response: str
     Parameters
     ----------
     table : object
-        With ``__arrow_c_stream__``, or a polars LazyFrame.
+        With ``__arrow_c_stream__``, a polars LazyFrame, or a Dask DataFrame.
     where : str
         What to call it in an error.
     texts : mapping of str to bool
@@ -149,6 +151,10 @@ def open_stream(table: Any, where: str, texts: Mapping[str, bool], response: str
         raise NotInstalled(
             f"Reading {where} as a stream", "pyarrow", "io", "Or give the rows as a data frame."
         ) from None
+    if nw.dependencies.is_dask_dataframe(table):
+        from poolwise.tables.dask_frames import open_frame
+
+        return open_frame(table, where, texts, response)
     if nw.dependencies.is_polars_lazyframe(table):
         schema, stream = table.clear().collect().to_arrow().schema, _collected(table)
     else:
