@@ -123,7 +123,7 @@ def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterato
     label : str
         What is being read.
     size : float
-        Bytes of all files.
+        Bytes of all files; zero where nobody knows, and the bar does not say how much is left.
     show : bool, optional
         As in ``tracked``; where nothing is to be shown, moving the bar does nothing.
     """
@@ -153,13 +153,13 @@ class ReadingBar:
     label : str
         What is being read.
     size : float
-        Bytes to come.
+        Bytes to come; zero where nobody knows.
     """
 
     def __init__(self, bar: Progress | None, label: str, size: float) -> None:
         self._bar, self.rows, self.bytes = bar, 0, 0.0
         if bar is not None:
-            self._task = bar.add_task(label, total=size, rows=0)
+            self._task = bar.add_task(label, total=size or None, rows=0)
 
     def update(self, rows: int, size: float) -> None:
         """Move on by some rows and bytes."""

@@ -9,6 +9,7 @@ from typing import Any
 from poolwise.errors import BadSource, DuplicateColumns, SlicedSources
 from poolwise.moments import Moments
 from poolwise.store import is_moments_path
+from poolwise.tables.clusters import is_elsewhere
 from poolwise.tables.files import Files, is_path
 
 
@@ -60,7 +61,9 @@ class Sources:
         """Wrap what fit was given, unless scikit-learn may have cut it."""
         if isinstance(sources, Sources):
             return sources
-        if is_path(sources):  # had it been cut, it would be a list of letters
+        # Had a path been cut, it would be a list of letters; a frame of a cluster is not cut, and
+        # to tell its length it would have to be run.
+        if is_path(sources) or is_elsewhere(sources):
             return cls(sources)
         bare = isinstance(sources, list) or not isinstance(sources, tuple | Mapping | Moments)
         if bare and hasattr(sources, "__len__") and len(sources) == target_rows:
@@ -100,9 +103,12 @@ def _source(name: str, source: Any) -> Given | Moments:
     if isinstance(source, Files) or is_path(source):
         return Given(source if isinstance(source, Files) else Files(source))
     if isinstance(source, tuple) and len(source) in (2, 3):
-        if isinstance(source[0], Files) or is_path(source[0]):  # their response is a column
+        X = source[0]
+        if isinstance(X, Files) or is_path(X) or is_elsewhere(X):  # their response is a column
             raise BadSource(name, source)
         return Given(*source)
+    if is_elsewhere(source):
+        return Given(source)
     # Of a lazy frame, only the type is asked for columns: to tell them it would have to plan.
     holders = (type(source), source)
     is_table = hasattr(source, "__arrow_c_stream__") or any(hasattr(h, "columns") for h in holders)

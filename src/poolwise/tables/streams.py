@@ -12,8 +12,8 @@ from typing import Any
 
 import narwhals as nw
 
-from poolwise.errors import DuplicateColumns, NotInstalled, NotNumeric, UnknownTable
-from poolwise.tables.arrow_columns import Kind, kind_of
+from poolwise.errors import DuplicateColumns, NotInstalled, UnknownTable
+from poolwise.tables.arrow_columns import Kind, kind_of, kinds_wanted
 from poolwise.tables.streamed import A, Part, Reading, Seen, StreamedTable
 
 HELD = 2**26  # bytes of a stream that are kept in memory; more go to a temporary file
@@ -159,14 +159,8 @@ def open_stream(table: Any, where: str, texts: Mapping[str, bool], response: str
         schema = stream.schema
     if len(set(schema.names)) < len(schema.names):
         raise DuplicateColumns(schema.names, where)
-    kinds: dict[str, Kind] = {}
-    for field in schema:
-        if field.name in texts or field.name == response:
-            kind = kind_of(field.type)
-            if kind is None or (field.name == response and kind == "text"):
-                advice = "Turn it into numbers (days since a date, say) or text, or drop it."
-                raise NotNumeric(field.name, f"of {where} holds {field.type}", advice)
-            kinds[field.name] = kind
+    types = {field.name: field.type for field in schema}
+    kinds = kinds_wanted(types, kind_of, where, texts, response)
     return StreamedTable(StreamBatches(schema, stream, kinds, where), where)
 
 
