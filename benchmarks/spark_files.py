@@ -28,13 +28,13 @@ from benchmarks.clock import in_words
 from benchmarks.process_tree import cpu_of_tree
 from benchmarks.report import as_text
 from poolwise import Files, PooledRegressor
+from poolwise.fit import regress
 
 COLUMNS, FILES, ROUNDS = 20, 8, 5
 NAMES = [f"x{k}" for k in range(COLUMNS)]
 
 
-def spark_files(folder: Path, session: Any, *, quick: bool) -> list[Answer]:
-    rows = 80_000 if quick else 4_000_000
+def spark_files(folder: Path, session: Any, rows: int) -> list[Answer]:
     write_files(folder, rows)
     works = {
         "spark": partial(fit, folder, session),
@@ -62,14 +62,13 @@ def spark_files(folder: Path, session: Any, *, quick: bool) -> list[Answer]:
             "spark",
             "The same for the first fit of a session",
             (cold / here,),
-            detail=f"{in_words(cold)}: Python workers start and import poolwise, Java compiles what "
-            "it runs; the start of the session itself is not in it",
+            detail=f"{in_words(cold)}: Python workers start and import poolwise, Java compiles "
+            "what it runs; the start of the session itself is not in it",
         ),
     ]
 
 
-def spark_regression(folder: Path, session: Any, *, quick: bool) -> list[Answer]:
-    rows = 50_000 if quick else 2_500_000
+def spark_regression(folder: Path, session: Any, rows: int) -> list[Answer]:
     write_files(folder, rows)
     works: dict[str, Callable[[], Any]] = {
         "theirs": partial(spark_fit, folder, session),
@@ -123,13 +122,8 @@ def fit(folder: Path, workers: Any) -> PooledRegressor:
 
 
 def least_squares(folder: Path) -> Any:
-    """Least squares on the files alone: the target has a weight of next to nothing."""
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((50, COLUMNS))
-    y = X.sum(axis=1) + rng.standard_normal(len(X))
-    table = pa.table(dict(zip(NAMES, X.T, strict=True)))
-    model = PooledRegressor("data_pooling", precision="fast")
-    return model.fit(table, y, sources=Files(folder, workers=1)).coef_
+    """Least squares on the files alone, after a fit that has read them."""
+    return regress(fit(folder, 1).problem_.sources["source"], "y").coef
 
 
 def spark_fit(folder: Path, session: Any) -> Any:
@@ -169,15 +163,17 @@ def _cpu(work: Callable[[], object]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.spark_files", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, no target judged")
-    quick = parser.parse_args().quick
+    parser.add_argument("--rows", type=int, default=4_000_000, help="of the files (default: 4e6)")
+    options = parser.parse_args()
+    sizes = {spark_files: options.rows, spark_regression: 2_500_000}
     with TemporaryDirectory() as above, spark_session() as session, threadpool_limits(1):
         folder = Path(above) / "history"
         answers = [
             answer
-            for question in (spark_files, spark_regression)
-            for answer in question(folder, session, quick=quick)
+            for question, rows in sizes.items()
+            for answer in question(folder, session, 80_000 if options.quick else rows)
         ]
-        print(as_text(answers, judged=not quick))
+        print(as_text(answers, judged=not options.quick))
 
 
 if __name__ == "__main__":

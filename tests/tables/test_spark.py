@@ -219,9 +219,12 @@ def test_a_method_that_needs_rows_gets_them_from_a_frame(spark, target, rows):
 
 
 @pytest.mark.parametrize("precision", ["fast", "accurate", "exact"])
-def test_files_read_by_spark_give_the_bits_of_one_thread(spark, target, folder, precision):
+def test_files_read_by_spark_give_the_bits_of_one_thread(
+    spark, target, folder, precision, monkeypatch
+):
+    monkeypatch.chdir(folder.parent)  # the workers were started elsewhere
     ours, theirs = (
-        read(target, Files(folder, workers=w, weights="w"), precision) for w in (spark, 1)
+        read(target, Files("history", workers=w, weights="w"), precision) for w in (spark, 1)
     )
     assert list(theirs.problem.sources) == ["old", "old without a"]
     assert same(ours.problem.sources, theirs.problem.sources)
@@ -319,17 +322,9 @@ def test_workers_that_lack_poolwise_are_an_error_that_says_what_to_do(
         list(engine.workers(spark).each(reading, shards, lambda *_: None))
 
 
-def test_another_error_of_the_workers_is_sparks(spark, folder):
-    reading, shards = sums_of(folder)
+def test_another_error_of_the_workers_is_sparks(spark):
     with pytest.raises(pyspark.errors.PythonException, match="ZeroDivisionError"):
-        list(engine.workers(spark).each(reading, [Broken(), *shards], lambda *_: None))
-
-
-class Broken:
-    """A shard that fails by a mistake."""
-
-    def parts(self, names):
-        raise ZeroDivisionError
+        engine._run(lambda batches: iter([1 / 0]), spark.range(1))
 
 
 def test_workers_of_spark_are_those_of_a_session(spark):

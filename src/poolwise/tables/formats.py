@@ -40,6 +40,7 @@ class Reader:
 
     def __init__(self, file: File, csv: Mapping[str, Any] | None = None) -> None:
         self.file, self.where, self._words = file, str(file.path), dict(csv or {})
+        self._at = file.path.absolute()  # a worker may have been started in another folder
         self.size = float(file.path.stat().st_size)
         self._groups: tuple[int, ...] | None = None  # of rows in Parquet; all of them unless given
         self._group_sizes: list[int] = []
@@ -109,7 +110,7 @@ class Reader:
             raise UnreadableFile(str(self.file.path), self.file.format, why) from error
 
     def _check_beginning(self) -> None:
-        with self.file.path.open("rb") as file:
+        with self._at.open("rb") as file:
             head = file.read(8)
         begins = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "csv")
         expected = self.file.codec or self.file.format
@@ -120,7 +121,7 @@ class Reader:
     def _parquet_schema(self) -> Any:
         import pyarrow.parquet as pq
 
-        about = pq.read_metadata(self.file.path)
+        about = pq.read_metadata(self._at)
         groups = [about.row_group(k) for k in range(about.num_row_groups)]
         self._rows = about.num_rows
         self._group_sizes = [group.total_byte_size for group in groups]
@@ -130,7 +131,7 @@ class Reader:
         import pyarrow.parquet as pq
 
         # Not through pyarrow.dataset, which decodes whole row groups ahead of the reader.
-        with pq.ParquetFile(self.file.path, pre_buffer=False, buffer_size=BUFFER) as file:
+        with pq.ParquetFile(self._at, pre_buffer=False, buffer_size=BUFFER) as file:
             groups: Sequence[int]
             groups = range(file.num_row_groups) if self._groups is None else self._groups
             count = sum(file.metadata.row_group(g).num_rows for g in groups)
@@ -146,14 +147,14 @@ class Reader:
         import pyarrow.fs as fs
 
         local = fs.LocalFileSystem()
-        fragment = ds.ParquetFileFormat().make_fragment(str(self.file.path), local)
+        fragment = ds.ParquetFileFormat().make_fragment(str(self._at), local)
         parts = fragment.split_by_row_group(expression, schema)
         return {group.id for part in parts for group in part.row_groups}
 
     def _feather_schema(self) -> Any:
         import pyarrow as pa
 
-        with pa.OSFile(str(self.file.path)) as raw, pa.ipc.open_file(raw) as file:
+        with pa.OSFile(str(self._at)) as raw, pa.ipc.open_file(raw) as file:
             return file.schema
 
     def _feather(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
@@ -162,7 +163,7 @@ class Reader:
         at = [self.schema.get_field_index(n) for n in names]
         options = pa.ipc.IpcReadOptions(included_fields=at)
         with (
-            pa.OSFile(str(self.file.path)) as raw,
+            pa.OSFile(str(self._at)) as raw,
             pa.ipc.open_file(raw, options=options) as file,
         ):
             for k in range(file.num_record_batches):
@@ -171,7 +172,7 @@ class Reader:
     def _csv_schema(self) -> Any:
         import pyarrow as pa
 
-        with pa.OSFile(str(self.file.path)) as raw, self._open_csv(raw) as reader:
+        with pa.OSFile(str(self._at)) as raw, self._open_csv(raw) as reader:
             return reader.schema
 
     def _csv(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
@@ -179,7 +180,7 @@ class Reader:
 
         whole = [n for n in names if pa.types.is_integer(self.schema.field(n).type)]
         with (
-            pa.OSFile(str(self.file.path)) as raw,
+            pa.OSFile(str(self._at)) as raw,
             self._open_csv(raw, include_columns=names, column_types=types) as reader,
         ):
             done = 0
