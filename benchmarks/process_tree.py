@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -47,6 +48,17 @@ def cost_of(command: Sequence[str]) -> Cost:
     if not peak:
         peak, seen_by = _largest_child(), "ru_maxrss of the largest process"
     return Cost(wall, _cpu_of_children() - cpu, peak, seen_by, output)
+
+
+def cpu_of_tree(pid: int) -> float:
+    """Return the CPU seconds of a process and its descendants, alive and waited for."""
+    return sum(map(_cpu_of, _tree(pid)))
+
+
+def _cpu_of(pid: int) -> float:
+    fields = _read(PROC / str(pid) / "stat").rpartition(")")[2].split()
+    ticks = sum(map(int, fields[11:15]))  # utime, stime, and both of children that have ended
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _tree(pid: int) -> Iterator[int]:

@@ -70,6 +70,13 @@ def test_a_transfer_of_unknown_size_has_no_total():
         assert bar.total is None
 
 
+def test_a_reading_of_unknown_size_has_no_total():
+    with progress.reading_bar("Reading", 0.0, show=True) as bar:
+        bar.update(3, 24.0)
+        assert bar._bar.tasks[0].total is None
+        assert not bar._bar.finished
+
+
 def test_no_bar_is_given_where_none_is_wanted():
     with progress.transfer_bar("Downloading", show=False) as bar:
         assert bar is None

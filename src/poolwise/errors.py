@@ -678,6 +678,16 @@ class NotInstalled(TransferError, ImportError):
         )
 
 
+class NotOnWorkers(TransferError, ImportError):
+    """Work that needs a package which the workers of a cluster do not have."""
+
+    def __init__(self, package: str, cluster: str, what_to_do: str) -> None:
+        super().__init__(
+            f"The workers of {cluster} cannot import {package}: the Python that they run does not "
+            f"have it. {what_to_do}"
+        )
+
+
 class TransferWarning(_Message, UserWarning):
     """Base of every warning that poolwise gives on purpose."""
 

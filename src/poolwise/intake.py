@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -32,6 +32,7 @@ from poolwise.problem import Problem
 from poolwise.store import is_moments_path
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable
+from poolwise.tables.clusters import is_elsewhere, open_frame
 from poolwise.tables.columns import Column, check_known, encoded, unify
 from poolwise.tables.file_batches import open_files
 from poolwise.tables.files import Files
@@ -367,9 +368,13 @@ def _weights(weights: Any) -> Array | None:
 def _open_source(name: str, source: Given, target: Table, response: str) -> Table | StreamedTable:
     where, X = f"source {name!r}", source.X
     alone = source.y is None and source.weights is None
-    if isinstance(X, Files) or (alone and is_stream(X)):
+    opened: Callable[..., StreamedTable] | None = open_files if isinstance(X, Files) else None
+    if alone and is_elsewhere(X):  # it may be a stream too, but that would bring its rows here
+        opened = open_frame
+    elif alone and is_stream(X):
+        opened = open_stream
+    if opened is not None:
         texts = {n: target.levels_of(n) is not None for n in target.names}
-        opened = open_files if isinstance(X, Files) else open_stream
         return opened(X, where, texts, response)
     table = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, where)
     if not isinstance(table, ArrayTable):

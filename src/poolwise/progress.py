@@ -123,7 +123,7 @@ def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterato
     label : str
         What is being read.
     size : float
-        Bytes of all files; 0 where that is not known, for a bar that moves without an end.
+        Bytes of all files; zero where nobody knows, and the bar does not say how much is left.
     show : bool, optional
         As in ``tracked``; where nothing is to be shown, moving the bar does nothing.
     """
@@ -153,7 +153,7 @@ class ReadingBar:
     label : str
         What is being read.
     size : float
-        Bytes to come; 0 where that is not known.
+        Bytes to come; zero where nobody knows.
     """
 
     def __init__(self, bar: Progress | None, label: str, size: float) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from poolwise.chunks import check_integers
 from poolwise.double_double import Array
-from poolwise.errors import UnseenLevel
+from poolwise.errors import NotNumeric, UnseenLevel
 from poolwise.tables.columns import Column
 
 Kind: TypeAlias = Literal["number", "text", "void"]
+T = TypeVar("T")
 
 
 def kind_of(arrow_type: Any) -> Kind | None:
@@ -28,6 +30,39 @@ def kind_of(arrow_type: Any) -> Kind | None:
     if is_text or types.is_string_view(arrow_type) or types.is_dictionary(arrow_type):
         return "text"
     return None
+
+
+def kinds_wanted(
+    types: Mapping[str, T],
+    kind_of: Callable[[T], Kind | None],
+    where: str,
+    texts: Mapping[str, bool],
+    response: str,
+) -> dict[str, Kind]:
+    """Say what those columns of a table hold that may be read, or which of them cannot be.
+
+    Parameters
+    ----------
+    types : mapping of str to object
+        Of all columns, as whoever holds them calls them.
+    kind_of : callable
+        What a type is to a linear model.
+    where : str
+        What to call the table in an error.
+    texts : mapping of str to bool
+        The features of the target, and whether they are text.
+    response : str
+        Name of the response.
+    """
+    kinds: dict[str, Kind] = {}
+    for name, held in types.items():
+        if name in texts or name == response:
+            kind = kind_of(held)
+            if kind is None or (name == response and kind == "text"):
+                advice = "Turn it into numbers (days since a date, say) or text, or drop it."
+                raise NotNumeric(name, f"of {where} holds {held}", advice)
+            kinds[name] = kind
+    return kinds
 
 
 def encode(values: Any, column: Column, where: str) -> Array:

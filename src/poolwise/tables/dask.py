@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from poolwise.errors import BadOption, NotInstalled, TransferError, WorkersLost
+from poolwise.errors import BadOption, NotOnWorkers, TransferError, WorkersLost
 from poolwise.tables.streamed import A, Done, Reading, Seen, Shard
 
 AHEAD = 4  # shards in flight per thread of a cluster
@@ -146,8 +146,8 @@ def _on_cluster(where: str) -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package not in ("poolwise", "pyarrow"):
             raise
-        what, advice = f"Reading {where} on the workers of Dask", "Do so on every worker."
-        raise NotInstalled(what, package, "dask,io", advice) from error
+        advice = 'Install it on every worker: pip install "poolwise[dask,io]".'
+        raise NotOnWorkers(package, "Dask", advice) from error
     except Exception as error:
         kind = type(error)
         if not (isinstance(error, CancelledError) or kind.__module__.startswith("distributed.")):

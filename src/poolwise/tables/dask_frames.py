@@ -10,7 +10,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from poolwise.errors import DuplicateColumns, NotNumeric
-from poolwise.tables.arrow_columns import Kind, kind_of
+from poolwise.tables.arrow_columns import Kind, kind_of, kinds_wanted
 from poolwise.tables.dask import Sent, check_workers, in_order, read
 from poolwise.tables.streamed import A, Done, Part, Reading, Seen, StreamedTable
 
@@ -154,24 +154,20 @@ def open_frame(frame: Any, where: str, texts: Mapping[str, bool], response: str)
     names = tuple(map(str, frame.columns))
     if len(set(names)) < len(names):
         raise DuplicateColumns(names, where)
-    kinds: dict[str, Kind] = {}
-    for name, dtype in zip(names, frame.dtypes, strict=True):
-        if name in texts or name == response:
-            kind = _kind_of_dtype(dtype, is_text=texts.get(name, False))
-            if kind is None or (name == response and kind == "text"):
-                advice = "Turn it into numbers (days since a date, say) or text, or drop it."
-                raise NotNumeric(name, f"of {where} holds {dtype}", advice)
-            kinds[name] = kind
+    types = dict(zip(names, frame.dtypes, strict=True))
+    objects = {n for n, dtype in types.items() if str(dtype) == "object"}
+    kinds = kinds_wanted(types, _kind_of_dtype, where, texts, response)
+    # Objects may be anything, and are what they are in the target.
+    kinds |= {n: "text" if texts.get(n) else "number" for n in objects & kinds.keys()}
     return StreamedTable(DaskBatches(frame, kinds, where), where)
 
 
-def _kind_of_dtype(dtype: Any, *, is_text: bool) -> Kind | None:
-    """Say what a column holds; objects may be anything, and are what they are in the target."""
+def _kind_of_dtype(dtype: Any) -> Kind | None:
     import pandas as pd
     import pyarrow as pa
 
-    if pd.api.types.is_object_dtype(dtype):
-        return "text" if is_text else "number"
+    if str(dtype) == "object":
+        return "number"
     try:
         return kind_of(pa.array(pd.Series([], dtype=dtype), from_pandas=True).type)
     except (pa.ArrowException, TypeError):  # complex numbers, for one

@@ -82,7 +82,7 @@ class FileBatches:
     def shards(self) -> list[FileBatches]:
         """Return pieces that can be sent to workers; they depend on the files alone."""
         pieces = [piece for reader in self._matching_readers() for piece in reader.pieces()]
-        return [replace(self, readers=(p.anywhere(),), workers=Threads()) for p in pieces]
+        return [replace(self, readers=(piece,), workers=Threads()) for piece in pieces]
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
         """Yield the rows of one file after the other."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
 from platform import node
 from typing import Any, NamedTuple
 
@@ -41,8 +40,8 @@ class Reader:
     """
 
     def __init__(self, file: File, csv: Mapping[str, Any] | None = None) -> None:
-        self.file, self._words = file, dict(csv or {})
-        self.name = self.where = str(file.path)  # in an error
+        self.file, self.where, self._words = file, str(file.path), dict(csv or {})
+        self._at = file.path.absolute()  # a worker may have been started in another folder
         self.size = float(file.path.stat().st_size)
         self._groups: tuple[int, ...] | None = None  # of rows in Parquet; all of them unless given
         self._group_sizes: list[int] = []
@@ -77,12 +76,6 @@ class Reader:
             pieces.append(piece)
         return pieces
 
-    def anywhere(self) -> Reader:
-        """Return the same by a path that does not depend on the working directory."""
-        other = copy(self)
-        other.file = replace(self.file, path=self.file.path.absolute())
-        return other
-
     def batches(
         self, names: Sequence[str], types: Mapping[str, Any], rows: Any = None
     ) -> Iterator[Batch]:
@@ -115,27 +108,27 @@ class Reader:
                 f"It was there when the source was opened, but {node()}, which was to read it, "
                 "does not find it. Workers must find files under the same names."
             )
-            raise FilesNotFound(self.name, why) from error
+            raise FilesNotFound(str(self.file.path), why) from error
         except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
             why = str(error).strip().splitlines()[0].rstrip(".") or type(error).__name__
             if found := IN_CSV.search(why):
                 name = self.schema.names[int(found[1])] if hasattr(self, "schema") else found[1]
                 why = why.replace(found[0], f"in column {name!r}, ")
-            raise UnreadableFile(self.name, self.file.format, why) from error
+            raise UnreadableFile(str(self.file.path), self.file.format, why) from error
 
     def _check_beginning(self) -> None:
-        with self.file.path.open("rb") as file:
+        with self._at.open("rb") as file:
             head = file.read(8)
         begins = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "csv")
         expected = self.file.codec or self.file.format
         if head and begins != expected and expected in {"csv", *MAGIC.values()}:
             what = {"csv": "text", "parquet": "Parquet", "feather": "Feather"}.get(begins, begins)
-            raise UnreadableFile(self.name, self.file.format, f"it begins like {what}")
+            raise UnreadableFile(str(self.file.path), self.file.format, f"it begins like {what}")
 
     def _parquet_schema(self) -> Any:
         import pyarrow.parquet as pq
 
-        about = pq.read_metadata(self.file.path)
+        about = pq.read_metadata(self._at)
         groups = [about.row_group(k) for k in range(about.num_row_groups)]
         self._rows = about.num_rows
         self._group_sizes = [group.total_byte_size for group in groups]
@@ -145,7 +138,7 @@ class Reader:
         import pyarrow.parquet as pq
 
         # Not through pyarrow.dataset, which decodes whole row groups ahead of the reader.
-        with pq.ParquetFile(self.file.path, pre_buffer=False, buffer_size=BUFFER) as file:
+        with pq.ParquetFile(self._at, pre_buffer=False, buffer_size=BUFFER) as file:
             groups: Sequence[int]
             groups = range(file.num_row_groups) if self._groups is None else self._groups
             count = sum(file.metadata.row_group(g).num_rows for g in groups)
@@ -161,14 +154,14 @@ class Reader:
         import pyarrow.fs as fs
 
         local = fs.LocalFileSystem()
-        fragment = ds.ParquetFileFormat().make_fragment(str(self.file.path), local)
+        fragment = ds.ParquetFileFormat().make_fragment(str(self._at), local)
         parts = fragment.split_by_row_group(expression, schema)
         return {group.id for part in parts for group in part.row_groups}
 
     def _feather_schema(self) -> Any:
         import pyarrow as pa
 
-        with pa.OSFile(str(self.file.path)) as raw, pa.ipc.open_file(raw) as file:
+        with pa.OSFile(str(self._at)) as raw, pa.ipc.open_file(raw) as file:
             return file.schema
 
     def _feather(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
@@ -177,7 +170,7 @@ class Reader:
         at = [self.schema.get_field_index(n) for n in names]
         options = pa.ipc.IpcReadOptions(included_fields=at)
         with (
-            pa.OSFile(str(self.file.path)) as raw,
+            pa.OSFile(str(self._at)) as raw,
             pa.ipc.open_file(raw, options=options) as file,
         ):
             for k in range(file.num_record_batches):
@@ -186,7 +179,7 @@ class Reader:
     def _csv_schema(self) -> Any:
         import pyarrow as pa
 
-        with pa.OSFile(str(self.file.path)) as raw, self._open_csv(raw) as reader:
+        with pa.OSFile(str(self._at)) as raw, self._open_csv(raw) as reader:
             return reader.schema
 
     def _csv(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
@@ -194,7 +187,7 @@ class Reader:
 
         whole = [n for n in names if pa.types.is_integer(self.schema.field(n).type)]
         with (
-            pa.OSFile(str(self.file.path)) as raw,
+            pa.OSFile(str(self._at)) as raw,
             self._open_csv(raw, include_columns=names, column_types=types) as reader,
         ):
             done = 0
@@ -229,5 +222,5 @@ class Reader:
         if pa.types.is_floating(values.type):
             numbers = np.abs(values.to_numpy(zero_copy_only=False))
             if count := int(np.count_nonzero(numbers > 2.0**53)):
-                where = f"column {name!r} of {self.name}"
+                where = f"column {name!r} of {self.file.path}"
                 raise RoundedIntegers(count, int(np.nanmax(numbers)), where)

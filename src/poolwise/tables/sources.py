@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
-
 from poolwise.errors import BadSource, DuplicateColumns, SlicedSources
 from poolwise.moments import Moments
 from poolwise.store import is_moments_path
+from poolwise.tables.clusters import is_elsewhere
 from poolwise.tables.files import Files, is_path
 
 
@@ -44,7 +43,7 @@ class Sources:
     sources : object
         One source, a list of sources (named "source 1", "source 2", ...) or a mapping of names to
         sources. A source is ``(X, y)``, ``(X, y, weights)``, a table that holds the response as a
-        column, :class:`Files` or a Dask DataFrame that do, the path of such files,
+        column, :class:`Files` or a Dask or Spark DataFrame that do, the path of such files,
         :class:`Moments`, or the path of a file of moments, which ends in ``.moments.json`` and is
         read at once.
 
@@ -63,8 +62,10 @@ class Sources:
         """Wrap what fit was given, unless scikit-learn may have cut it."""
         if isinstance(sources, Sources):
             return sources
-        if is_path(sources) or hasattr(sources, "__dask_graph__"):
-            return cls(sources)  # cut, a path would be letters; what Dask has cannot be cut
+        # Had a path been cut, it would be a list of letters; a frame of a cluster is not cut, and
+        # to tell its length it would have to be run.
+        if is_path(sources) or is_elsewhere(sources):
+            return cls(sources)
         bare = isinstance(sources, list) or not isinstance(sources, tuple | Mapping | Moments)
         if bare and hasattr(sources, "__len__") and len(sources) == target_rows:
             raise SlicedSources(type(sources).__name__, target_rows)
@@ -103,18 +104,15 @@ def _source(name: str, source: Any) -> Given | Moments:
     if isinstance(source, Files) or is_path(source):
         return Given(source if isinstance(source, Files) else Files(source))
     if isinstance(source, tuple) and len(source) in (2, 3):
-        if isinstance(source[0], Files) or is_path(source[0]) or _is_split_dask(source):
+        X = source[0]
+        if isinstance(X, Files) or is_path(X) or is_elsewhere(X):  # their response is a column
             raise BadSource(name, source)
         return Given(*source)
+    if is_elsewhere(source):
+        return Given(source)
     # Of a lazy frame, only the type is asked for columns: to tell them it would have to plan.
     holders = (type(source), source)
     is_table = hasattr(source, "__arrow_c_stream__") or any(hasattr(h, "columns") for h in holders)
     if is_table and getattr(source, "ndim", 2) == 2:
         return Given(source)
     raise BadSource(name, source)
-
-
-def _is_split_dask(source: tuple[Any, ...]) -> bool:
-    """Say whether a Dask DataFrame has its response beside it, where rows cannot be matched."""
-    beside = any(given is not None for given in source[1:])
-    return beside and nw.dependencies.is_dask_dataframe(source[0])

@@ -12,8 +12,8 @@ from typing import Any
 
 import narwhals as nw
 
-from poolwise.errors import DuplicateColumns, NotInstalled, NotNumeric, UnknownTable
-from poolwise.tables.arrow_columns import Kind, kind_of
+from poolwise.errors import DuplicateColumns, NotInstalled, UnknownTable
+from poolwise.tables.arrow_columns import Kind, kind_of, kinds_wanted
 from poolwise.tables.streamed import A, Part, Reading, Seen, StreamedTable
 
 HELD = 2**26  # bytes of a stream that are kept in memory; more go to a temporary file
@@ -124,8 +124,6 @@ def is_stream(table: Any) -> bool:
     """Say whether a table is one that comes in batches and is not in memory already."""
     if nw.dependencies.is_polars_lazyframe(table):
         return hasattr(table, "collect_batches")
-    if nw.dependencies.is_dask_dataframe(table):
-        return True
     if nw.dependencies.is_into_dataframe(table) or nw.dependencies.is_into_series(table):
         return False
     return hasattr(table, "__arrow_c_stream__")
@@ -137,7 +135,7 @@ def open_stream(table: Any, where: str, texts: Mapping[str, bool], response: str
     Parameters
     ----------
     table : object
-        With ``__arrow_c_stream__``, a polars LazyFrame, or a Dask DataFrame.
+        With ``__arrow_c_stream__``, or a polars LazyFrame.
     where : str
         What to call it in an error.
     texts : mapping of str to bool
@@ -151,10 +149,6 @@ def open_stream(table: Any, where: str, texts: Mapping[str, bool], response: str
         raise NotInstalled(
             f"Reading {where} as a stream", "pyarrow", "io", "Or give the rows as a data frame."
         ) from None
-    if nw.dependencies.is_dask_dataframe(table):
-        from poolwise.tables.dask_frames import open_frame
-
-        return open_frame(table, where, texts, response)
     if nw.dependencies.is_polars_lazyframe(table):
         schema, stream = table.clear().collect().to_arrow().schema, _collected(table)
     else:
@@ -165,14 +159,8 @@ def open_stream(table: Any, where: str, texts: Mapping[str, bool], response: str
         schema = stream.schema
     if len(set(schema.names)) < len(schema.names):
         raise DuplicateColumns(schema.names, where)
-    kinds: dict[str, Kind] = {}
-    for field in schema:
-        if field.name in texts or field.name == response:
-            kind = kind_of(field.type)
-            if kind is None or (field.name == response and kind == "text"):
-                advice = "Turn it into numbers (days since a date, say) or text, or drop it."
-                raise NotNumeric(field.name, f"of {where} holds {field.type}", advice)
-            kinds[field.name] = kind
+    types = {field.name: field.type for field in schema}
+    kinds = kinds_wanted(types, kind_of, where, texts, response)
     return StreamedTable(StreamBatches(schema, stream, kinds, where), where)
 
 

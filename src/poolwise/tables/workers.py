@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from poolwise.errors import BadOption
 from poolwise.tables.streamed import A, Reading, Seen, Shard
 
-CLUSTERS = {"distributed": "dask", "pyspark": "spark_engine"}  # package -> our module
+CLUSTERS = {"distributed": "dask", "pyspark": "spark"}  # package -> our module
 
 
 class Workers(Protocol):

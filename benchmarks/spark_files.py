@@ -1,0 +1,180 @@
+"""Spark: files read by its workers beside one process, and the regression of its own library.
+
+``python -m benchmarks.spark_files [--quick]``. It needs Java, and files in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from threadpoolctl import threadpool_limits
+
+from benchmarks.answers import Answer, Target, ratios
+from benchmarks.clock import in_words
+from benchmarks.process_tree import cpu_of_tree
+from benchmarks.report import as_text
+from poolwise import Files, PooledRegressor
+from poolwise.fit import regress
+
+COLUMNS, FILES, ROUNDS = 20, 8, 5
+NAMES = [f"x{k}" for k in range(COLUMNS)]
+
+
+def spark_files(folder: Path, session: Any, rows: int) -> list[Answer]:
+    write_files(folder, rows)
+    works = {
+        "spark": partial(fit, folder, session),
+        "here": partial(fit, folder, 1),
+    }
+    cold = _cpu(works["spark"])  # Python workers start, and import poolwise
+    times = {name: list[float]() for name in works}
+    works["here"]()
+    for _ in range(ROUNDS):
+        for name, work in works.items():
+            times[name].append(_cpu(work))
+    here = median(times["here"])
+    same = np.array_equal(works["spark"]().coef_, works["here"]().coef_)
+    return [
+        Answer(
+            "spark",
+            "CPU time over files on 2 workers / one process",
+            ratios(times["spark"], times["here"]),
+            Target("at most 4", high=4.0),
+            detail=f"{in_words(median(times['spark']))} / {in_words(here)} of all processes: this "
+            f"one, Java, Python workers; {rows:,} x {COLUMNS} in {FILES} files of Parquet; "
+            f"coefficients have {'the same' if same else 'OTHER'} bits",
+        ),
+        Answer(
+            "spark",
+            "The same for the first fit of a session",
+            (cold / here,),
+            detail=f"{in_words(cold)}: Python workers start and import poolwise, Java compiles "
+            "what it runs; the start of the session itself is not in it",
+        ),
+    ]
+
+
+def spark_regression(folder: Path, session: Any, rows: int) -> list[Answer]:
+    write_files(folder, rows)
+    works: dict[str, Callable[[], Any]] = {
+        "theirs": partial(spark_fit, folder, session),
+        "ours": partial(least_squares, folder),
+    }
+    first = {name: np.asarray(work()) for name, work in works.items()}  # unseen, as it compiles
+    wall = {name: list[float]() for name in works}
+    cpu = {name: list[float]() for name in works}
+    for _ in range(3):
+        for name, work in works.items():
+            start = time.perf_counter()
+            cpu[name].append(_cpu(work))
+            wall[name].append(time.perf_counter() - start)
+    apart = float(np.abs(first["ours"] - first["theirs"]).max())
+    what = f"{rows:,} x {COLUMNS} in {FILES} files; coefficients differ by {apart:.1g} at most"
+    return [
+        Answer(
+            "spark",
+            "Spark's LinearRegression (normal) on 2 cores / ours on one, wall time",
+            ratios(wall["theirs"], wall["ours"]),
+            Target("at least 10", low=10.0),
+            detail=f"{in_words(median(wall['theirs']))} / {in_words(median(wall['ours']))}; {what}",
+        ),
+        Answer(
+            "spark",
+            "The same in CPU time",
+            ratios(cpu["theirs"], cpu["ours"]),
+            detail=f"{in_words(median(cpu['theirs']))} / {in_words(median(cpu['ours']))}",
+        ),
+    ]
+
+
+def write_files(folder: Path, rows: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for number in range(FILES):
+        X = rng.standard_normal((rows // FILES, COLUMNS))
+        y = X.sum(axis=1) + rng.standard_normal(len(X))
+        columns = dict(zip(NAMES, X.T, strict=True)) | {"y": y}
+        pq.write_table(pa.table(columns), folder / f"part{number}.parquet")
+
+
+def fit(folder: Path, workers: Any) -> PooledRegressor:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, COLUMNS + 3))
+    y = X.sum(axis=1) + rng.standard_normal(len(X))
+    table = dict(zip([*NAMES, "new0", "new1", "new2"], X.T, strict=True))
+    model = PooledRegressor("data_pooling", precision="fast")
+    return model.fit(pa.table(table), y, sources=Files(folder, workers=workers))
+
+
+def least_squares(folder: Path) -> Any:
+    """Least squares on the files alone, after a fit that has read them."""
+    return regress(fit(folder, 1).problem_.sources["source"], "y").coef
+
+
+def spark_fit(folder: Path, session: Any) -> Any:
+    from pyspark.ml.feature import VectorAssembler
+    from pyspark.ml.regression import LinearRegression
+
+    rows = VectorAssembler(inputCols=NAMES, outputCol="x").transform(
+        session.read.parquet(str(folder))
+    )
+    model = LinearRegression(featuresCol="x", labelCol="y", solver="normal")
+    return model.fit(rows).coefficients.toArray()
+
+
+@contextmanager
+def spark_session() -> Iterator[Any]:
+    """Start Spark with two workers on this machine."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {"spark.ui.enabled": "false", "spark.driver.memory": "4g"}
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in (settings | {"spark.ui.showConsoleProgress": "false"}).items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    start = cpu_of_tree(os.getpid())
+    work()
+    return cpu_of_tree(os.getpid()) - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.spark_files", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, no target judged")
+    parser.add_argument("--rows", type=int, default=4_000_000, help="of the files (default: 4e6)")
+    options = parser.parse_args()
+    sizes = {spark_files: options.rows, spark_regression: 2_500_000}
+    with TemporaryDirectory() as above, spark_session() as session, threadpool_limits(1):
+        folder = Path(above) / "history"
+        answers = [
+            answer
+            for question, rows in sizes.items()
+            for answer in question(folder, session, 80_000 if options.quick else rows)
+        ]
+        print(as_text(answers, judged=not options.quick))
+
+
+if __name__ == "__main__":
+    main()

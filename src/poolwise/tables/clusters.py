@@ -1,0 +1,44 @@
+"""Clusters: data frames whose rows are on other machines, and which of our modules reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from poolwise.tables.streamed import StreamedTable
+
+# Package of the DataFrame's type -> our module.
+FRAMES_ELSEWHERE = {"dask.dataframe": "dask_frames", "pyspark.sql": "spark"}
+
+
+def is_elsewhere(table: Any) -> bool:
+    """Say whether a table is a data frame of a cluster; nothing is imported to find out."""
+    return _module_of(table) is not None
+
+
+def open_frame(table: Any, where: str, texts: Mapping[str, bool], response: str) -> StreamedTable:
+    """Open a data frame of a cluster, reading none of its rows yet.
+
+    Parameters
+    ----------
+    table : object
+        The data frame.
+    where : str
+        What to call it in an error.
+    texts : mapping of str to bool
+        The features of the target, and whether they are text.
+    response : str
+        Name of the response.
+    """
+    opened: Callable[..., StreamedTable]
+    opened = import_module(f"poolwise.tables.{_module_of(table)}").open_frame
+    return opened(table, where, texts, response)
+
+
+def _module_of(table: Any) -> str | None:
+    for kind in type(table).__mro__:
+        for package, module in FRAMES_ELSEWHERE.items():
+            if kind.__name__ == "DataFrame" and f"{kind.__module__}.".startswith(f"{package}."):
+                return module
+    return None
