@@ -24,6 +24,7 @@ ORDER = [
     "row_sums",
     "sliced_sums",
     "exact_sums",
+    "centred",
     "inverse_root",
     "least_squares",
     "plausible",
@@ -58,7 +59,7 @@ CORE = ORDER[: ORDER.index("problem") + 1]
 # Beyond the order: what a package may know at most.
 AT_MOST = {"tables": [*ORDER[: ORDER.index("fit") + 1], "progress"]}
 # Who may know how second moments are stored; see the docstring of scatter.py.
-KNOW_SCATTER = {"moments", "least_squares"}
+KNOW_SCATTER = {"centred", "moments", "least_squares"}
 NUMPY_ALONE = [*CORE, "tables", "tables.columns"]
 ENGINES = ["pandas", "polars", "pyarrow"]
 

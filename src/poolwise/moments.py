@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poolwise.centred import Centred
 from poolwise.chunks import HEAVIEST, LARGEST, WEIGHTS, Block, chunks
 from poolwise.double_double import Array, Pair
 from poolwise.errors import (
@@ -115,36 +115,32 @@ class Moments:
         return cls(tuple(names), 0, 0.0, np.zeros(p), np.zeros(p), Scatter.zero(p), low, high)
 
     @classmethod
-    def _of_sums(
-        cls, names: tuple[str, ...], rows: int, sums: ExactSums, low: Array, high: Array
-    ) -> Moments:
-        units = units_of(low, high)
-        weight, mean, fractions = sums.parts(units)
-        held = Scatter.of_fractions(fractions)
-        own = cls._of_pairs(names, rows, weight, mean, held, low, high, units)
-        return replace(own, sums=sums)
+    def _of(cls, names: Sequence[str], rows: int, held: Centred) -> Moments:
+        """Name the columns."""
+        return cls(
+            names=tuple(names),
+            rows=rows,
+            weight=float(held.weight.high),
+            weight_tail=float(held.weight.low),
+            mean=held.mean.high,
+            mean_tail=held.mean.low,
+            scatter=held.scatter,
+            low=held.low,
+            high=held.high,
+            units=held.units,
+            sums=held.sums,
+        )
 
-    @classmethod
-    def _of_pairs(
-        cls,
-        names: tuple[str, ...],
-        rows: int,
-        weight: Pair,
-        mean: Pair,
-        scatter: Scatter,
-        low: Array,
-        high: Array,
-        units: NDArray[np.intp],
-    ) -> Moments:
-        w, tail = float(weight.high), float(weight.low)
-        return cls(names, rows, w, mean.high, mean.low, scatter, low, high, tail, units)
+    @cached_property
+    def _held(self) -> Centred:
+        """The numbers without the names."""
+        weight, mean = self.weight_pair, self.mean_pair
+        return Centred(weight, mean, self.scatter, self.low, self.high, self.units, self.sums)
 
     @property
     def precision(self) -> Kept:
         """How many digits the scatter has: ``"fast"``, ``"accurate"`` or ``"exact"``."""
-        if self.sums is not None:
-            return "exact"
-        return "fast" if self.scatter.is_plain else "accurate"
+        return self._held.precision
 
     @property
     def mean_pair(self) -> Pair:
@@ -313,23 +309,7 @@ class Moments:
         rows = self.rows + other.rows
         if other.weight == 0.0 or self.weight == 0.0:
             return replace(self if other.weight == 0.0 else other, rows=rows)
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        if self.sums is not None and other.sums is not None:
-            return Moments._of_sums(self.names, rows, self.sums + other.sums, low, high)
-        units = units_of(low, high)
-        left, right = self.in_units(units), other.in_units(units)
-        scatter = left.scatter + right.scatter
-        step = right.mean_pair - left.mean_pair
-        if scatter.is_plain:
-            weight = Pair.of(left.weight + right.weight)
-            share = Pair.of(right.weight / weight.high)
-            both = Pair.of(left.weight * share.high)
-        else:
-            weight = left.weight_pair + right.weight_pair
-            share = right.weight_pair / weight
-            both = left.weight_pair * share
-        mean, scatter = left.mean_pair + share * step, scatter.plus_outer(step, both)
-        return Moments._of_pairs(self.names, rows, weight, mean, scatter, low, high, units)
+        return Moments._of(self.names, rows, self._held + other._held)
 
     def __sub__(self, other: Moments) -> Moments:
         """Moments of the rows of this table without those of another one, which are among them.
@@ -363,11 +343,10 @@ class Moments:
                 return Moments.empty(self.names)
             if self.sums is not None and other.sums is not None:
                 sums = self.sums - other.sums
-                left = Moments._of_sums(self.names, rows, sums, low, high)
+                left = Moments._of(self.names, rows, Centred.of_sums(sums, low, high))
             else:
                 left = self._without(theirs, rows)
-            left._check_left_of(self)
-        return left
+            return left._checked_left_of(self)
 
     def _weight_without(self, other: Moments) -> float:
         """Return the difference of weights, zero where it is rounding alone."""
@@ -390,9 +369,8 @@ class Moments:
             share = other.weight_pair / weight
             both = self.weight_pair * share
         mean, scatter = self.mean_pair - share * step, scatter.plus_outer(step, -both)
-        return Moments._of_pairs(
-            self.names, rows, weight, mean, scatter, self.low, self.high, self.units
-        )
+        held = Centred(weight, mean, scatter, self.low, self.high, self.units)
+        return Moments._of(self.names, rows, held)
 
     def _check_among(self, other: Moments, *, all_of_them: bool) -> None:
         """Refuse rows that cannot be among these, by their mean, or by all if there are no more."""
@@ -407,7 +385,7 @@ class Moments:
         if far.any():
             raise CannotSubtract(f"{self.names[int(np.argmax(far))]!r} has other numbers in them")
 
-    def _check_left_of(self, whole: Moments) -> None:
+    def _checked_left_of(self, whole: Moments) -> Moments:
         """Refuse what is left where no rows have such moments, and clear what rounding left."""
         units, every = self.units, range(len(self.names))
         low, high = np.ldexp(self.low, -units), np.ldexp(self.high, -units)
@@ -422,8 +400,7 @@ class Moments:
             flaw = flaw_of(self.names, self.weight, self.mean, scatter, low, high, rounding) or ""
         if flaw:
             raise CannotSubtract(f"of what would be left, {flaw}")
-        if self.sums is None:
-            object.__setattr__(self, "scatter", self.scatter.floored())
+        return self if self.sums is not None else replace(self, scatter=self.scatter.floored())
 
     def __rmul__(self, factor: float) -> Moments:
         """Moments after every row weight is multiplied by ``factor``."""
@@ -433,14 +410,7 @@ class Moments:
             return Moments.empty(self.names)
         if factor > WEIGHTS[1] or factor * self.weight > HEAVIEST:
             raise BadWeights(f"Rows of weight {self.weight:g} cannot be weighed by {factor!r}.")
-        if self.sums is not None:
-            sums = self.sums.weighed(factor)
-            return Moments._of_sums(self.names, self.rows, sums, self.low, self.high)
-        weight = self.weight_pair * Pair.of(factor)
-        scatter = factor * self.scatter
-        return replace(
-            self, weight=float(weight.high), weight_tail=float(weight.low), scatter=scatter
-        )
+        return Moments._of(self.names, self.rows, self._held.weighed(factor))
 
     def affine(self, names: Sequence[str], matrix: Array, shift: Array) -> Moments:
         """Moments of the new columns ``matrix @ z + shift``."""
@@ -448,35 +418,11 @@ class Moments:
             raise ShapeMismatch(len(names), [matrix.shape, shift.shape])
         if self.weight == 0.0:
             return replace(Moments.empty(names), rows=self.rows)
-        names = tuple(names)
-        up, down = np.maximum(matrix, 0.0), np.minimum(matrix, 0.0)
-        low = up @ self.low + down @ self.high + shift
-        high = up @ self.high + down @ self.low + shift
-        if self.sums is not None:
-            sums = self.sums.mapped(matrix, shift)
-            return Moments._of_sums(names, self.rows, sums, low, high)
-        units = units_of(low, high)
-        matrix, shift = np.ldexp(matrix, self.units - units[:, None]), np.ldexp(shift, -units)
-        mean = Pair.of(shift) + (Pair.of(matrix) * self.mean_pair[None, :]).T.total()
-        scatter = self.scatter.mapped(matrix)
-        return Moments._of_pairs(
-            names, self.rows, self.weight_pair, mean, scatter, low, high, units
-        )
+        return Moments._of(names, self.rows, self._held.mapped(matrix, shift))
 
     def select(self, names: Sequence[str]) -> Moments:
         """Moments of some of the columns, in the order given."""
-        at = self.index(names)
-        return replace(
-            self,
-            names=tuple(names),
-            mean=self.mean[at],
-            mean_tail=self.mean_tail[at],
-            scatter=self.scatter.picked(at),
-            low=self.low[at],
-            high=self.high[at],
-            units=self.units[at],
-            sums=None if self.sums is None else self.sums.picked(at),
-        )
+        return Moments._of(names, self.rows, self._held.picked(self.index(names)))
 
     def fill(self, values: Mapping[str, float]) -> Moments:
         """Moments with further columns, each constant."""
@@ -503,63 +449,25 @@ class Moments:
         at = self.index(names[j] for j in here)
         mean = np.array([values.get(n, 0.0) for n in names], dtype=np.float64)
         tail = np.array([(tails or {}).get(n, 0.0) for n in names], dtype=np.float64)
-        sums = None
-        if self.sums is not None:
-            place = dict(zip(here, at, strict=True))
-            sums = self.sums.picked(
-                [place.get(j, -1) for j in range(len(names))],
-                [
-                    Fraction(1) if j in place else Fraction(mean[j]) + Fraction(tail[j])
-                    for j in range(len(names))
-                ],
-            )
-        low, high = mean.copy(), mean.copy()
-        low[here], high[here] = self.low[at], self.high[at]
-        units = units_of(low, high)
-        mean, tail = np.ldexp(mean, -units), np.ldexp(tail, -units)
-        mean[here], tail[here] = self.mean[at], self.mean_tail[at]
-        scatter = self.scatter.placed(at, here, len(names))
-        return replace(
-            self,
-            names=tuple(names),
-            mean=mean,
-            mean_tail=tail,
-            scatter=scatter,
-            low=low,
-            high=high,
-            units=units,
-            sums=sums,
-        )
+        return Moments._of(names, self.rows, self._held.placed(at, here, Pair(mean, tail)))
 
     def in_units(self, units: NDArray[np.intp]) -> Moments:
         """Hold the same columns in other units."""
         if (units == self.units).all():
             return self
-        power = self.units - units
-        return replace(
-            self,
-            mean=np.ldexp(self.mean, power),
-            mean_tail=np.ldexp(self.mean_tail, power),
-            scatter=self.scatter.times_powers(power),
-            units=units,
-        )
+        return Moments._of(self.names, self.rows, self._held.in_units(units))
 
     def rescaled(self, exponents: NDArray[np.intp]) -> Moments:
         """Moments of the columns divided by powers of two."""
         if not exponents.any():
             return self
-        sums = None if self.sums is None else self.sums.rescaled(exponents)
-        low, high = np.ldexp(self.low, -exponents), np.ldexp(self.high, -exponents)
-        held = self.in_units(exponents)
-        return replace(held, units=0 * exponents, sums=sums, low=low, high=high)
+        return Moments._of(self.names, self.rows, self._held.rescaled(exponents))
 
     def unscaled(self, exponents: NDArray[np.intp]) -> Moments:
         """Moments of the columns before they were divided by powers of two."""
         if not exponents.any():
             return self
-        sums = None if self.sums is None else self.sums.rescaled(-exponents)
-        low, high = np.ldexp(self.low, exponents), np.ldexp(self.high, exponents)
-        return replace(self, units=self.units + exponents, sums=sums, low=low, high=high)
+        return Moments._of(self.names, self.rows, self._held.unscaled(exponents))
 
     def index(self, names: Iterable[str]) -> list[int]:
         """Return the positions of columns."""
@@ -602,9 +510,7 @@ class Moments:
 
     def about_zero(self) -> Scatter:
         """Return the second moments about zero instead of about the mean."""
-        if self.sums is not None:
-            return Scatter.of_fractions(self.sums.about_zero(self.units))
-        return self.scatter.plus_outer(self.mean_pair, self.weight_pair)
+        return self._held.about_zero()
 
     def __reduce__(self) -> tuple[type[Moments], tuple[Any, ...]]:
         return Moments, tuple(getattr(self, f.name) for f in fields(self))  # read-only there too
@@ -644,10 +550,11 @@ class _Reader:
             return Moments.empty(self.names)
         names, rows, low, high = self.names, self.rows, self.low, self.high
         if isinstance(self.run, ExactRun):
-            own = Moments._of_sums(names, rows, self.run.sums(), low, high)
+            held = Centred.of_sums(self.run.sums(), low, high)
         else:
             units = units_of(low, high)
             weight, mean, pair = self.run.parts(units)
             scatter = Scatter.of(pair.high) if self.kind == "fast" else Scatter.of_pair(pair)
-            own = Moments._of_pairs(names, rows, weight, mean, scatter, low, high, units)
+            held = Centred(weight, mean, scatter, low, high, units)
+        own = Moments._of(names, rows, held)
         return own if self.total is None else self.total + own

@@ -3,7 +3,7 @@
 Where nothing was rounded, it also has the matrix as fractions.
 
 How the numbers are stored is known to this file and to `least_squares.py`, which solves with all
-the digits there are. `moments` adds, weighs and maps; everybody else asks for doubles with
+the digits there are. `centred.py` adds, weighs and maps; everybody else asks for doubles with
 `between()`.
 """
 
