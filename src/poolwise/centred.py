@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from poolwise.double_double import Array, Pair
 from poolwise.exact_sums import ExactSums
 from poolwise.precision import Kept
-from poolwise.row_sums import units_of
+from poolwise.row_sums import Parts, units_of
 from poolwise.scatter import Scatter
 
 
@@ -54,6 +54,14 @@ class Centred:
         units = units_of(low, high)
         weight, mean, fractions = sums.parts(units)
         return cls(weight, mean, Scatter.of_fractions(fractions), low, high, units, sums)
+
+    @classmethod
+    def of_parts(
+        cls, parts: Parts, low: Array, high: Array, units: NDArray[np.intp], *, plain: bool
+    ) -> Centred:
+        """Take over what a run over rows has found, with one double per second moment or two."""
+        scatter = Scatter.of(parts.scatter.high) if plain else Scatter.of_pair(parts.scatter)
+        return cls(parts.weight, parts.mean, scatter, low, high, units)
 
     @property
     def precision(self) -> Kept:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from poolwise.centred import Centred
-from poolwise.chunks import HEAVIEST, LARGEST, WEIGHTS, Block, chunks
+from poolwise.chunks import HEAVIEST, WEIGHTS, Block
 from poolwise.double_double import Array, Pair
 from poolwise.errors import (
     BadWeights,
@@ -22,15 +22,13 @@ from poolwise.errors import (
     NotFinite,
     ShapeMismatch,
     TooFewToShare,
-    TooLarge,
 )
-from poolwise.exact_sums import ExactRun, ExactSums
+from poolwise.exact_sums import ExactSums
 from poolwise.least_squares import rounding_error
 from poolwise.plausible import flaw_of, rounding_of
 from poolwise.precision import PRECISIONS, Kept, Precision, check_precision, chosen, needed
-from poolwise.row_sums import RowSums, units_of
+from poolwise.reading import add_up
 from poolwise.scatter import Scatter
-from poolwise.sliced_sums import SlicedSums
 from poolwise.store import MOST_BYTES, AnyPath, Record, read, write
 
 # What rounding may have done to sums, as a share of them: to a difference of weights, and to one
@@ -214,22 +212,8 @@ class Moments:
         many rows as that is cheap for, fast from there on.
         """
         check_precision(precision)
-        reader, bad = _Reader(tuple(names)), np.zeros(len(names), dtype=np.intp)
-        wide = np.zeros(len(names), dtype=np.bool_)
-        read = 0
-        for z, w in chunks(len(names), blocks):
-            read += z.shape[1]
-            low, high = z.min(axis=1), z.max(axis=1)
-            if not ((low >= -LARGEST).all() and (high <= LARGEST).all()) or bad.any():
-                bad += np.count_nonzero(~np.isfinite(z[:-1]), axis=1)
-                wide |= np.maximum(-low, high)[:-1] > LARGEST
-            elif not wide.any():
-                reader.add(z, w, low, high, chosen(precision, read, len(names)))
-        if bad.any():
-            raise NotFinite({n: int(b) for n, b in zip(names, bad, strict=True) if b}, read)
-        if wide.any():
-            raise TooLarge([n for n, is_wide in zip(names, wide, strict=True) if is_wide], LARGEST)
-        return reader.moments()
+        rows, held = add_up(names, blocks, precision)
+        return cls.empty(names) if held is None else cls._of(names, rows, held)
 
     def save(self, path: AnyPath, *, overwrite: bool = False, min_rows: int = 0) -> None:
         """Write the moments to a file, as JSON, with every bit.
@@ -517,44 +501,3 @@ class Moments:
 
     def __repr__(self) -> str:
         return f"Moments({self.rows:,} rows, weight {self.weight:g}, columns {list(self.names)})"
-
-
-class _Reader:
-    """Adds up rows, in a new run whenever one cannot take the next chunk."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-        self.total: Moments | None = None  # of the runs before this one
-        self.run: RowSums | SlicedSums | ExactRun | None = None
-        self.kind: Kept = "fast"
-        self.rows, self.low, self.high = 0, np.empty(0), np.empty(0)
-
-    def add(self, z: Array, w: Array | None, low: Array, high: Array, kind: Kept) -> None:
-        """Add a chunk, which is overwritten."""
-        if self.run is not None and not (kind == self.kind and self.run.takes(low, high, w)):
-            self.total, self.run = self.moments(), None
-        if self.run is None:
-            self.kind, self.rows, self.low, self.high = kind, 0, low[:-1], high[:-1]
-            self.run = (
-                ExactRun(len(self.names))
-                if kind == "exact"
-                else (RowSums if kind == "fast" else SlicedSums)(z, w, low, high)
-            )
-        self.rows += z.shape[1]
-        self.run.add(z, w, low, high)
-        self.low, self.high = np.minimum(self.low, low[:-1]), np.maximum(self.high, high[:-1])
-
-    def moments(self) -> Moments:
-        """Return the moments of all rows so far."""
-        if self.run is None:
-            return Moments.empty(self.names)
-        names, rows, low, high = self.names, self.rows, self.low, self.high
-        if isinstance(self.run, ExactRun):
-            held = Centred.of_sums(self.run.sums(), low, high)
-        else:
-            units = units_of(low, high)
-            weight, mean, pair = self.run.parts(units)
-            scatter = Scatter.of(pair.high) if self.kind == "fast" else Scatter.of_pair(pair)
-            held = Centred(weight, mean, scatter, low, high, units)
-        own = Moments._of(names, rows, held)
-        return own if self.total is None else self.total + own
