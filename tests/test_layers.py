@@ -29,6 +29,7 @@ ORDER = [
     "inverse_root",
     "least_squares",
     "plausible",
+    "subtraction",
     "store",
     "moments",
     "published_model",

@@ -25,16 +25,11 @@ from poolwise.errors import (
 )
 from poolwise.exact_sums import ExactSums
 from poolwise.least_squares import rounding_error
-from poolwise.plausible import flaw_of, rounding_of
-from poolwise.precision import PRECISIONS, Kept, Precision, check_precision, chosen, needed
+from poolwise.precision import Kept, Precision, check_precision, chosen, needed
 from poolwise.reading import add_up
 from poolwise.scatter import Scatter
 from poolwise.store import MOST_BYTES, AnyPath, Record, read, write
-
-# What rounding may have done to sums, as a share of them: to a difference of weights, and to one
-# of scatters in doubles, in pairs and without rounding.
-LOST_WEIGHT = 1e-9
-LOST_SCATTER: dict[Kept, float] = {"fast": 1e-10, "accurate": 1e-20, "exact": 0.0}
+from poolwise.subtraction import LOST_WEIGHT, weight_left, without
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,8 +306,7 @@ class Moments:
         """
         if other.names != self.names:
             raise ColumnMismatch(self.names, other.names, "subtract")
-        rows, low, high = self.rows - other.rows, self.low, self.high
-        left_over = self._weight_without(other)
+        rows, left_over = self.rows - other.rows, weight_left(self._held, other._held)
         if rows < 0 or left_over < 0.0 or (rows > 0) != (left_over > 0.0):
             raise CannotSubtract(
                 f"they are {other.rows:,} rows of weight {other.weight:g}, to be taken from "
@@ -320,71 +314,8 @@ class Moments:
             )
         if other.weight == 0.0:
             return self if rows == self.rows else replace(self, rows=rows)
-        with np.errstate(over="ignore", invalid="ignore"):
-            theirs = other.in_units(self.units)
-            self._check_among(theirs, all_of_them=not rows)
-            if not rows:
-                return Moments.empty(self.names)
-            if self.sums is not None and other.sums is not None:
-                sums = self.sums - other.sums
-                left = Moments._of(self.names, rows, Centred.of_sums(sums, low, high))
-            else:
-                left = self._without(theirs, rows)
-            return left._checked_left_of(self)
-
-    def _weight_without(self, other: Moments) -> float:
-        """Return the difference of weights, zero where it is rounding alone."""
-        if self.sums is not None and other.sums is not None:
-            left = (self.sums - other.sums).gram[-1, -1]
-            return self.weight * float((left > 0) - (left < 0))
-        rest = float((self.weight_pair - other.weight_pair).high)
-        return 0.0 if abs(rest) <= LOST_WEIGHT * self.weight else rest
-
-    def _without(self, other: Moments, rows: int) -> Moments:
-        """Take rows away that are held in the same units."""
-        scatter = self.scatter - other.scatter
-        step = other.mean_pair - self.mean_pair
-        if scatter.is_plain:
-            weight = Pair.of(self.weight - other.weight)
-            share = Pair.of(other.weight / weight.high)
-            both = Pair.of(self.weight * share.high)
-        else:
-            weight = self.weight_pair - other.weight_pair
-            share = other.weight_pair / weight
-            both = self.weight_pair * share
-        mean, scatter = self.mean_pair - share * step, scatter.plus_outer(step, -both)
-        held = Centred(weight, mean, scatter, self.low, self.high, self.units)
-        return Moments._of(self.names, rows, held)
-
-    def _check_among(self, other: Moments, *, all_of_them: bool) -> None:
-        """Refuse rows that cannot be among these, by their mean, or by all if there are no more."""
-        low, high = np.ldexp(self.low, -self.units), np.ldexp(self.high, -self.units)
-        room = 2.0**-40 * np.maximum(-low, high)
-        far = (other.mean < low - room) | (other.mean > high + room)
-        if all_of_them:
-            far |= np.abs(other.mean - self.mean) > room
-            unit = np.sqrt(self.scatter.diagonal() + rounding_of(self.weight, low, high))
-            change = np.abs((self.scatter - other.scatter).between(*2 * [range(len(far))]))
-            far |= (change > LOST_WEIGHT * np.outer(unit, unit)).any(axis=1)
-        if far.any():
-            raise CannotSubtract(f"{self.names[int(np.argmax(far))]!r} has other numbers in them")
-
-    def _checked_left_of(self, whole: Moments) -> Moments:
-        """Refuse what is left where no rows have such moments, and clear what rounding left."""
-        units, every = self.units, range(len(self.names))
-        low, high = np.ldexp(self.low, -units), np.ldexp(self.high, -units)
-        before = whole.in_units(units).scatter.diagonal()
-        kept = min(self.precision, whole.precision, key=PRECISIONS.index)
-        rounding = LOST_SCATTER[kept] * before
-        if kept != "exact":
-            rounding = rounding + rounding_of(whole.weight, low, high)
-        scatter = self.scatter.between(every, every)
-        flaw = "its numbers are beyond doubles"
-        if np.isfinite(scatter).all() and np.isfinite(self.mean).all():
-            flaw = flaw_of(self.names, self.weight, self.mean, scatter, low, high, rounding) or ""
-        if flaw:
-            raise CannotSubtract(f"of what would be left, {flaw}")
-        return self if self.sums is not None else replace(self, scatter=self.scatter.floored())
+        left = without(self._held, other._held, self.names, all_of_them=not rows)
+        return Moments.empty(self.names) if left is None else Moments._of(self.names, rows, left)
 
     def __rmul__(self, factor: float) -> Moments:
         """Moments after every row weight is multiplied by ``factor``."""
