@@ -31,6 +31,7 @@ ORDER = [
     "plausible",
     "subtraction",
     "store",
+    "sharing",
     "moments",
     "published_model",
     "tails",

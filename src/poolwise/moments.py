@@ -21,15 +21,15 @@ from poolwise.errors import (
     MissingColumns,
     NotFinite,
     ShapeMismatch,
-    TooFewToShare,
 )
 from poolwise.exact_sums import ExactSums
 from poolwise.least_squares import rounding_error
 from poolwise.precision import Kept, Precision, check_precision, chosen, needed
 from poolwise.reading import add_up
 from poolwise.scatter import Scatter
+from poolwise.sharing import check_shareable
 from poolwise.store import MOST_BYTES, AnyPath, Record, read, write
-from poolwise.subtraction import LOST_WEIGHT, weight_left, without
+from poolwise.subtraction import weight_left, without
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,35 +226,14 @@ class Moments:
             Refuse to write moments of fewer rows, or with a column of zeros and ones that has fewer
             rows of either: their moments tell about single rows.
         """
-        if self.rows < min_rows:
-            raise TooFewToShare("the table", self.rows, min_rows)
-        for name, ones in self._groups().items():
-            if min(ones, self.weight - ones) < min_rows:
-                few = min(ones, self.weight - ones)
-                raise TooFewToShare(f"a group of column {name!r}", few, min_rows)
         every = range(len(self.names))
         record = Record(
-            names=self.names,
-            rows=self.rows,
-            weight=float(self.weight),
-            weight_tail=float(self.weight_tail),
-            mean=self.mean,
-            mean_tail=self.mean_tail,
             scatter=self.scatter.between(every, every),
             scatter_tail=None if self.scatter.is_plain else self.scatter.pair.low,
-            low=self.low,
-            high=self.high,
-            units=self.units,
-            sums=self.sums,
+            **{f.name: getattr(self, f.name) for f in fields(self) if f.name != "scatter"},
         )
+        check_shareable(record, min_rows)
         write(path, record, overwrite=overwrite)
-
-    def _groups(self) -> dict[str, float]:
-        """Return the weight of the ones of each column that holds zeros and ones alone."""
-        spread = self.weight * self.mean * (1.0 - self.mean)  # the most there is between 0 and 1
-        most = np.abs(self.scatter.diagonal() - spread) <= LOST_WEIGHT * self.weight
-        at = np.flatnonzero((self.low == 0.0) & (self.high == 1.0) & most)
-        return {self.names[j]: round(self.weight * float(self.mean[j]), 6) for j in at}
 
     @classmethod
     def load(cls, path: AnyPath, *, max_bytes: int = MOST_BYTES) -> Moments:
