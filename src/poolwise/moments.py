@@ -23,9 +23,8 @@ from poolwise.errors import (
     ShapeMismatch,
 )
 from poolwise.exact_sums import ExactSums
-from poolwise.least_squares import rounding_error
-from poolwise.precision import Kept, Precision, check_precision, chosen, needed
-from poolwise.reading import add_up
+from poolwise.precision import Kept, Precision
+from poolwise.reading import add_up, add_up_well
 from poolwise.scatter import Scatter
 from poolwise.sharing import check_shareable
 from poolwise.store import MOST_BYTES, AnyPath, Record, read, write
@@ -108,8 +107,10 @@ class Moments:
         return cls(tuple(names), 0, 0.0, np.zeros(p), np.zeros(p), Scatter.zero(p), low, high)
 
     @classmethod
-    def _of(cls, names: Sequence[str], rows: int, held: Centred) -> Moments:
-        """Name the columns."""
+    def _of(cls, names: Sequence[str], rows: int, held: Centred | None) -> Moments:
+        """Name the columns; of no rows there is nothing else to tell."""
+        if held is None:
+            return replace(cls.empty(names), rows=rows)
         return cls(
             names=tuple(names),
             rows=rows,
@@ -185,17 +186,8 @@ class Moments:
             Whether what is fitted to these moments has one: else columns far from zero depend on
             each other more nearly.
         """
-        check_precision(precision)
-        kept = chosen(precision, rows, len(names))
-        moments = cls.of_blocks(names, blocks(), precision=kept)
-        if precision != "auto" or moments.rows <= len(names):  # too few to tell columns apart
-            return moments
-        better = needed(rounding_error(moments.scatter if intercept else moments.about_zero()))
-        if kept == "fast" and better != "fast":
-            return cls.of_blocks(names, blocks(), precision="accurate")
-        if kept == "accurate" and better == "exact":
-            return cls.of_blocks(names, blocks(), precision="exact")
-        return moments
+        found = add_up_well(names, blocks, rows, precision, intercept=intercept)
+        return cls._of(names, *found)
 
     @classmethod
     def of_blocks(
@@ -206,9 +198,7 @@ class Moments:
         ``precision`` is ``"fast"``, ``"accurate"``, ``"exact"``, or ``"auto"``: accurate for as
         many rows as that is cheap for, fast from there on.
         """
-        check_precision(precision)
-        rows, held = add_up(names, blocks, precision)
-        return cls.empty(names) if held is None else cls._of(names, rows, held)
+        return cls._of(names, *add_up(names, blocks, precision))
 
     def save(self, path: AnyPath, *, overwrite: bool = False, min_rows: int = 0) -> None:
         """Write the moments to a file, as JSON, with every bit.
@@ -294,7 +284,7 @@ class Moments:
         if other.weight == 0.0:
             return self if rows == self.rows else replace(self, rows=rows)
         left = without(self._held, other._held, self.names, all_of_them=not rows)
-        return Moments.empty(self.names) if left is None else Moments._of(self.names, rows, left)
+        return Moments._of(self.names, rows, left)
 
     def __rmul__(self, factor: float) -> Moments:
         """Moments after every row weight is multiplied by ``factor``."""

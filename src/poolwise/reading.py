@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -11,9 +11,36 @@ from poolwise.chunks import LARGEST, Block, chunks
 from poolwise.double_double import Array
 from poolwise.errors import NotFinite, TooLarge
 from poolwise.exact_sums import ExactRun
-from poolwise.precision import Kept, Precision, chosen
+from poolwise.least_squares import rounding_error
+from poolwise.precision import Kept, Precision, check_precision, chosen, needed
 from poolwise.row_sums import RowSums, units_of
 from poolwise.sliced_sums import SlicedSums
+
+
+def add_up_well(
+    names: Sequence[str],
+    blocks: Callable[[], Iterable[Block]],
+    rows: int,
+    precision: Precision,
+    *,
+    intercept: bool,
+) -> tuple[int, Centred | None]:
+    """Add up rows that can be read again: twice, if left to us and the first sums are too poor.
+
+    Parameters are those of :meth:`poolwise.Moments.read`.
+    """
+    check_precision(precision)
+    kept = chosen(precision, rows, len(names))
+    read, held = add_up(names, blocks(), kept)
+    # Rows as few as columns cannot tell these apart, however many digits there are.
+    if precision != "auto" or held is None or read <= len(names):
+        return read, held
+    better = needed(rounding_error(held.scatter if intercept else held.about_zero()))
+    if kept == "fast" and better != "fast":
+        return add_up(names, blocks(), "accurate")
+    if kept == "accurate" and better == "exact":
+        return add_up(names, blocks(), "exact")
+    return read, held
 
 
 def add_up(
@@ -23,6 +50,7 @@ def add_up(
 
     Numbers that are not finite or too large are refused at the end, when all of them are known.
     """
+    check_precision(precision)
     reader, bad = _Reader(len(names)), np.zeros(len(names), dtype=np.intp)
     wide = np.zeros(len(names), dtype=np.bool_)
     read = 0
