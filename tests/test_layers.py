@@ -25,6 +25,7 @@ ORDER = [
     "sliced_sums",
     "exact_sums",
     "centred",
+    "merging",
     "inverse_root",
     "least_squares",
     "reading",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ from poolwise.errors import (
     ShapeMismatch,
 )
 from poolwise.exact_sums import ExactSums
+from poolwise.merging import merged
 from poolwise.precision import Kept, Precision
 from poolwise.reading import add_up, add_up_well
 from poolwise.scatter import Scatter
@@ -38,7 +39,7 @@ class Moments:
     For rows :math:`z_i` with weights :math:`w_i`, it holds the number of rows,
     :math:`W = \sum w_i`, :math:`\bar z = \sum w_i z_i / W`,
     :math:`S = \sum w_i (z_i - \bar z)(z_i - \bar z)^\top`, and the least and the greatest value
-    of each column. Three verbs: add rows (``a + b``), weigh rows
+    of each column. Three verbs: add rows (``a + b``, and :meth:`total` of many), weigh rows
     (``2.0 * a``), map columns (``a.affine(...)``). A weight counts as repetitions of a row; rows of
     weight zero are not there. Rows that were added can be taken away again (``a - b``), and moments
     can be kept in a file (``a.save(path)``, ``Moments.load(path)``).
@@ -111,7 +112,7 @@ class Moments:
         """Name the columns; of no rows there is nothing else to tell."""
         if held is None:
             return replace(cls.empty(names), rows=rows)
-        return cls(
+        own = cls(
             names=tuple(names),
             rows=rows,
             weight=float(held.weight.high),
@@ -124,6 +125,8 @@ class Moments:
             units=held.units,
             sums=held.sums,
         )
+        own.__dict__["_held"] = held  # what cached_property would find
+        return own
 
     @cached_property
     def _held(self) -> Centred:
@@ -258,6 +261,42 @@ class Moments:
         if other.weight == 0.0 or self.weight == 0.0:
             return replace(self if other.weight == 0.0 else other, rows=rows)
         return Moments._of(self.names, rows, self._held + other._held)
+
+    @classmethod
+    def total(cls, names: Sequence[str], parts: Iterable[Moments]) -> Moments:
+        """Return the moments of the rows of many tables, stacked: their sum, in less time.
+
+        Exact moments have the bits of the sum by ``+``, in any order; others differ from it by
+        rounding, and depend on the sequence of the tables alone. As in a sum, the poorest table
+        decides about the precision.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns, the same in all tables; of no tables there are no rows.
+        parts : iterable of Moments
+            The tables. Each is looked at once, and a few hundred are held at a time.
+
+        Examples
+        --------
+        >>> from poolwise import Moments
+        >>> hours = (Moments.of_rows(["load"], [[k], [k + 2]]) for k in range(24))
+        >>> Moments.total(["load"], hours)
+        Moments(48 rows, weight 48, columns ['load'])
+        """
+        names, rows = tuple(names), 0
+
+        def held() -> Iterator[Centred]:
+            nonlocal rows
+            for k, part in enumerate(parts):
+                if part.names != names:
+                    raise ColumnMismatch(names, part.names, where=f"table {k + 1:,} of the total")
+                rows += part.rows
+                if part.weight:
+                    yield part._held
+
+        found = merged(held())
+        return cls._of(names, rows, found)
 
     def __sub__(self, other: Moments) -> Moments:
         """Moments of the rows of this table without those of another one, which are among them.
