@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmarks import merging
 from benchmarks.answers import Answer, Target
 from benchmarks.peak import peak_in_new_process
 from benchmarks.process_tree import cost_of
@@ -17,7 +18,7 @@ from benchmarks.published import published_data_pooling
 from benchmarks.report import as_text
 from benchmarks.reproduce import LEFT_OUT, dataset_errors, our_errors, reproduce
 from benchmarks.tables import make_tables
-from poolwise import PooledRegressor
+from poolwise import Moments, PooledRegressor
 from poolwise.experiments import datasets, tables
 from poolwise.experiments.columns import ordered
 from poolwise.experiments.reproduction import NAMES, missing_data
@@ -47,6 +48,21 @@ def test_a_quick_run_answers_every_question(tmp_path):
         assert all(math.isfinite(v) and v > 0.0 for v in answer["repeats"]), answer
         assert answer["what"] in run.stdout
     assert run.stdout.splitlines()[-1].startswith("Targets met:")
+
+
+@pytest.mark.slow
+def test_a_quick_run_merges_moments_of_each_precision():
+    command = [sys.executable, "-m", "benchmarks.merging", "--quick"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    for kept in ("fast", "accurate", "exact"):
+        assert f"Total of 1,000 {kept} moments of 51 columns" in run.stdout
+
+
+def test_a_total_and_the_plain_sum_are_of_the_same_number_of_parts():
+    names, parts = ["a"], [Moments.of_rows(["a"], [[k], [k + 2.0]]) for k in range(3)]
+    assert merging.total(names, parts, 7).rows == 14
+    assert (merging.plain_sum([np.full((51, 51), 2.0)] * 3, 7) == 14.0).all()
 
 
 def test_a_missed_target_is_said_in_words():

@@ -183,6 +183,22 @@ class TestTotals:
         for shape in [(0,), (0, 3), (0, 2, 2)]:
             assert_same_bits(Pair.of(np.zeros(shape)).total(), Pair.of(np.zeros(shape[1:])))
 
+    @quick
+    @given(st.integers(1, 9).flatmap(lambda rows: pairs((rows, 2))))
+    def test_one_after_the_other_they_add_up_to_the_sum(self, pair):
+        terms, others = exact(pair), [pair[k] for k in range(1, len(pair))]
+        total = pair[0].plus(others)
+        assert_within(total, terms.sum(axis=0), 10 * LAST * abs(terms).sum(axis=0))
+
+    @pytest.mark.parametrize("rows", [1000, 4097])
+    def test_many_one_after_the_other_lose_no_more_than_their_number_squared(self, rows):
+        pair = random_pair(np.random.default_rng(rows), rows, 3, spread=6)
+        terms, before = exact(pair), (pair.high.copy(), pair.low.copy())
+        total = pair[0].plus(pair[k] for k in range(1, rows))
+        room = Fraction(2) ** -106 * rows**2 * abs(terms).sum(axis=0)
+        assert_within(total, terms.sum(axis=0), room)
+        assert_same_bits(pair, Pair(*before))
+
     def test_no_columns_have_no_total(self):
         assert Pair.of(np.zeros((5, 0))).total().high.shape == (0,)
 

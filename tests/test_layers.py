@@ -24,10 +24,15 @@ ORDER = [
     "row_sums",
     "sliced_sums",
     "exact_sums",
+    "centred",
+    "merging",
     "inverse_root",
     "least_squares",
+    "reading",
     "plausible",
+    "subtraction",
     "store",
+    "sharing",
     "moments",
     "published_model",
     "tails",
@@ -58,7 +63,7 @@ CORE = ORDER[: ORDER.index("problem") + 1]
 # Beyond the order: what a package may know at most.
 AT_MOST = {"tables": [*ORDER[: ORDER.index("fit") + 1], "progress"]}
 # Who may know how second moments are stored; see the docstring of scatter.py.
-KNOW_SCATTER = {"moments", "least_squares"}
+KNOW_SCATTER = {"centred", "moments", "least_squares"}
 NUMPY_ALONE = [*CORE, "tables", "tables.columns"]
 ENGINES = ["pandas", "polars", "pyarrow"]
 

@@ -84,6 +84,43 @@ def test_an_outer_product_is_added_with_all_digits(kind):
     assert a.plus_outer(v, factor).is_plain == a.is_plain
 
 
+def test_many_scatters_are_added_with_all_digits(kind):
+    first, *others = (scatter(kind, seed) for seed in range(9))
+    before = exact(first)
+    total = first.plus(others)
+    assert_within(total, sum(map(exact, others), start=before), 8 * room(kind))
+    assert total.is_plain == first.is_plain
+    assert (exact(first) == before).all()
+
+
+@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("rows", [1, 50])  # fifty make a large matrix product
+def test_outer_products_of_many_vectors_are_added_with_all_digits(kind, rows, seed):
+    a, rng = scatter(kind, columns=7), np.random.default_rng(seed)
+    weights = 10.0 ** rng.uniform(-9, 9, rows)
+    vectors = rng.normal(size=(rows, 7)) / np.sqrt(weights)[:, None]  # the far ones are light
+    v, w = (Pair(*two_sum(x, 2.0**-54 * x)) for x in (vectors, weights))
+    V, W = exact_pair(v.high, v.low), exact_pair(w.high, w.low)
+    outer = V.T.dot(V * W[:, None])
+    assert_within(a.plus_outers(v, w), exact(a) + outer, 8 * room(kind))
+    nothing = Scatter.of(np.zeros((7, 7)), None if kind == "plain" else np.zeros((7, 7)))
+    found = nothing.plus_outers(v, w)
+    assert_within(found, outer, 8 * room(kind))
+    assert found.is_plain == a.plus_outers(v, w).is_plain == a.is_plain
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_outer_products_of_many_long_vectors_are_symmetric_to_the_bit(is_plain):
+    rng = np.random.default_rng(5)
+    nothing = Scatter.of(np.zeros((51, 51)), None if is_plain else np.zeros((51, 51)))
+    for _ in range(5):
+        v, w = rng.normal(size=(256, 51)), rng.uniform(0.1, 9.0, 256)
+        v, w = (Pair(*two_sum(x, 2.0**-54 * rng.normal(size=x.shape))) for x in (v, w))
+        pair = nothing.plus_outers(v, w).pair
+        assert_array_equal(pair.high, pair.high.T)
+        assert_array_equal(pair.low, pair.low.T)
+
+
 @pytest.mark.parametrize("rows", [1, 3, 30])
 def test_a_map_keeps_the_digits(kind, rows):
     a, matrix = scatter(kind), np.random.default_rng(rows).normal(size=(rows, 4))

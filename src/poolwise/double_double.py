@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -130,6 +130,25 @@ class Pair:
             high = np.concatenate((both.high, high[odd])) if rows % 2 else both.high
             low = np.concatenate((both.low, low[odd])) if rows % 2 else both.low
         return Pair(high[0], low[0])
+
+    def plus(self, others: Iterable[Pair]) -> Pair:
+        """Return the sum with many pairs of the same shape, one after the other in one place.
+
+        With n of them it is off by at most n**2 units of 2**-106 of the sum of their sizes.
+        """
+        high, low = self.high.copy(), self.low.copy()
+        s, t, e = np.empty(high.shape), np.empty(high.shape), np.empty(high.shape)
+        for other in others:  # two_sum, with nothing new in memory
+            np.add(high, other.high, out=s)
+            np.subtract(s, high, out=t)
+            np.subtract(s, t, out=e)
+            np.subtract(high, e, out=e)
+            np.subtract(other.high, t, out=t)
+            e += t
+            e += other.low
+            low += e
+            high, s = s, high
+        return Pair(*two_sum(high, low))
 
     def __matmul__(self, other: Pair) -> Pair:
         """Return the matrix product; a large one slice by slice, by the library for doubles."""

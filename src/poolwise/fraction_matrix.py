@@ -35,12 +35,13 @@ class FractionMatrix:
 
     def pair(self) -> Pair:
         """Return the pairs of doubles nearest to the numbers."""
-        p, u = len(self.numerators), [int(unit) for unit in self.units]
+        p, units = len(self.numerators), self.units.tolist()
         high, low = np.zeros((p, p)), np.zeros((p, p))
-        for i in range(p):
-            for j in range(i + 1):
-                high[i, j], low[i, j] = nearest(self.numerators[i, j], self.divisor, u[i] + u[j])
-                high[j, i], low[j, i] = high[i, j], low[i, j]
+        for i, row in enumerate(self.numerators.tolist()):
+            left = zip(row[: i + 1], units[: i + 1], strict=True)
+            found = np.array([nearest(v, self.divisor, unit + units[i]) for v, unit in left])
+            high[i, : i + 1] = high[: i + 1, i] = found[:, 0]
+            low[i, : i + 1] = low[: i + 1, i] = found[:, 1]
         return Pair(high, low)
 
     def picked(self, columns: Sequence[int]) -> FractionMatrix:

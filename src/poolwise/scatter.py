@@ -3,7 +3,7 @@
 Where nothing was rounded, it also has the matrix as fractions.
 
 How the numbers are stored is known to this file and to `least_squares.py`, which solves with all
-the digits there are. `moments` adds, weighs and maps; everybody else asks for doubles with
+the digits there are. `centred.py` adds, weighs and maps; everybody else asks for doubles with
 `between()`.
 """
 
@@ -87,9 +87,29 @@ class Scatter:
     def plus_outer(self, vector: Pair, factor: Pair) -> Scatter:
         """Add ``factor * vector vector'``."""
         if self.is_plain:
-            outer = np.outer(vector.high, vector.high)
-            return Scatter.of(self._high + factor.high * outer)
+            outer = vector.high[:, None] * vector.high
+            outer *= factor.high
+            outer += self._high
+            return Scatter.of(outer)
         return Scatter.of_pair(self.pair + vector[:, None] * vector[None, :] * factor)
+
+    def plus(self, others: Sequence[Scatter]) -> Scatter:
+        """Add scatters that have as many digits as this one."""
+        if self.is_plain:
+            high = self._high.copy()
+            for other in others:
+                high += other._high
+            return Scatter.of(high)
+        return Scatter.of_pair(self.pair.plus(other.pair for other in others))
+
+    def plus_outers(self, vectors: Pair, factors: Pair) -> Scatter:
+        """Add ``factor * vector vector'`` for each row of vectors; factors are positive."""
+        if self.is_plain:
+            B = np.sqrt(factors.high)[:, None] * vectors.high
+            return Scatter.of(self._high + B.T @ B)
+        roots = vectors * factors.sqrt()[:, None]
+        outer = roots.T @ roots
+        return Scatter.of_pair(self.pair + (outer + outer.T).scaled(0.5))
 
     def floored(self) -> Scatter:
         """Return the scatter with zero where rounding has left less than that of a column."""

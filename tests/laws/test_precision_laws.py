@@ -105,6 +105,9 @@ class TestEveryVerbKeepsThePrecision:
         both = moments + read(np.ones((3, 3)), None, other)
         assert both.precision == min(precision, other, key=POORER.__getitem__)
 
+    def test_a_total_keeps_it(self, moments, precision):
+        assert Moments.total(moments.names, 3 * [moments]).precision == precision
+
     @pytest.mark.parametrize("factor", [1.0, 0.3, 1e-50, 8.0])
     def test_weighing_keeps_it(self, moments, precision, factor):
         assert (factor * moments).precision == precision
@@ -192,6 +195,16 @@ class TestExactMomentsHaveTheSameBits:
 
     @lawful
     @given(tables(), st.data())
+    def test_for_any_cut_and_one_total(self, table, data):
+        found = [read(*part(table, i)) for i in pieces(len(table[0]), data.draw)]
+        total = Moments.total(names_of(table[0]), found)
+        assert_same_bits(total, read(*table))
+        by_pairs = merged(found, data.draw)
+        assert_array_equal(total.sums.gram, by_pairs.sums.gram)
+        assert_array_equal(total.sums.units, by_pairs.sums.units)
+
+    @lawful
+    @given(tables(), st.data())
     def test_for_merging_with_a_mail_in_between(self, table, data):
         total = Moments.empty(names_of(table[0]))
         for index in pieces(len(table[0]), data.draw):
@@ -264,6 +277,7 @@ class TestExactMomentsHaveTheSameBits:
                 assert_same_bits(Moments.of_blocks(names, blocks, precision="exact"), whole)
                 found = [read(*part(table, i)) for i in at]
                 assert_same_bits(sum(found[::-1], start=Moments.empty(names)), whole)
+                assert_same_bits(Moments.total(names, found), whole)
 
     @pytest.mark.slow
     def test_with_two_workers_that_finish_in_any_order(self):
