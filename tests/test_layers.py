@@ -35,6 +35,8 @@ ORDER = [
     "problem",
     "progress",
     "tables",
+    "moments_job",
+    "moments_of",
     "theory",
     "noise",
     "intervals",

@@ -66,7 +66,9 @@ class MissingColumns(TransferError):
     ) -> None:
         near = [m for n in wanted for m in get_close_matches(str(n), map(str, there), n=1)]
         hint = f" Did you mean {listed(near)}?" if near else ""
-        super().__init__(f"No column named {listed(wanted)}. {where} has {listed(there)}.{hint}")
+        super().__init__(
+            f"No column named {listed(wanted)}. {capital(where)} has {listed(there)}.{hint}"
+        )
 
 
 class DuplicateColumns(TransferError):
@@ -91,11 +93,13 @@ class BadWeights(TransferError):
 class NotFinite(TransferError):
     """NaN or infinity where it means nothing."""
 
-    def __init__(self, counts: Mapping[str, int], rows: int, where: str = "Input") -> None:
+    def __init__(
+        self, counts: Mapping[str, int], rows: int, where: str = "Input", then: str = ""
+    ) -> None:
         self.counts, self.rows = counts, rows
         super().__init__(
             f"{capital(where)} contains NaN or infinity: {named_counts(counts)} of {rows:,} rows. "
-            "Drop or impute these rows first."
+            f"{then or 'Drop or impute these rows first.'}"
         )
 
 
@@ -592,12 +596,15 @@ class UnknownFormat(TransferError):
 class UnreadableFile(TransferError):
     """A file that is broken, cut short, or not what its name says."""
 
-    def __init__(self, file: str, form: str, why: str) -> None:
+    def __init__(
+        self, file: str, form: str, why: str, column: str | None = None, then: str = ""
+    ) -> None:
+        self.file, self.form, self.why, self.column = file, form, why, column
         name = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}.get(form, form)
         super().__init__(
             f"{file!r} cannot be read as {name}: {why}. Write it again if it was cut short; if it "
             "is of another kind, rename it or say Files(..., format=...); how CSV is written can "
-            "be said by Files(..., csv=...)."
+            f"be said by Files(..., csv=...).{then and f' {then}'}"
         )
 
 
@@ -629,8 +636,8 @@ class NullsInFile(TransferError):
 
     def __init__(self, file: str, counts: Mapping[str, int], rows: int) -> None:
         super().__init__(
-            f"{file!r} has missing values in {rows:,} rows: {_counted(counts)}. Files(..., "
-            'nulls="drop") leaves such rows out; nulls="split" makes a source of each pattern of '
+            f"{file!r} has missing values in {rows:,} rows: {_counted(counts)}. "
+            'nulls="drop" leaves such rows out; nulls="split" makes a source of each pattern of '
             "missing features."
         )
 
@@ -702,13 +709,24 @@ class EmptySource(TransferWarning):
 
 
 class RowsDropped(TransferWarning):
-    """Rows of files left out because a value is missing."""
+    """Rows left out because a value is missing."""
 
     def __init__(self, source: str, counts: Mapping[str, int], dropped: int, rows: int) -> None:
+        self.counts, self.dropped, self.rows = dict(counts), dropped, rows
         super().__init__(
             f"{dropped:,} of {rows:,} rows of source {source!r} were dropped because a value is "
-            f'missing: {_counted(counts)}. Files(..., nulls="split") would make use of those that '
-            "lack a feature."
+            f'missing: {_counted(counts)}. nulls="split" would make use of those that lack a '
+            "feature."
+        )
+
+
+class BeginsAnew(TransferWarning):
+    """A checkpoint of something else than what is read now."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path!r} is the checkpoint of a reading of other files, of these files before they "
+            "changed, of other columns, or by another version of poolwise: all was read anew."
         )
 
 

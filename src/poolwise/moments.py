@@ -178,6 +178,7 @@ class Moments:
         *,
         precision: Precision = "auto",
         intercept: bool = True,
+        wholes: Sequence[Sequence[str]] = (),
     ) -> Moments:
         """Return the moments of rows that can be read again, should their sums be too poor.
 
@@ -195,13 +196,17 @@ class Moments:
         intercept : bool, default=True
             Whether what is fitted to these moments has one: else columns far from zero depend on
             each other more nearly.
+        wholes : sequence of sequence of str
+            Columns that sum to one in every row, as all indicators of a text column do. Whoever
+            fits them beside an intercept leaves one out: that they depend on each other is no
+            reason to read again.
         """
         check_precision(precision)
         kept = chosen(precision, rows, len(names))
         moments = cls.of_blocks(names, blocks(), precision=kept)
         if precision != "auto" or moments.rows <= len(names):  # too few to tell columns apart
             return moments
-        better = needed(rounding_error(moments.scatter if intercept else moments.about_zero()))
+        better = needed(moments.rounding_error(wholes, intercept=intercept))
         if kept == "fast" and better != "fast":
             return cls.of_blocks(names, blocks(), precision="accurate")
         if kept == "accurate" and better == "exact":
@@ -614,6 +619,19 @@ class Moments:
         if self.sums is not None:
             return Scatter.of_fractions(self.sums.about_zero(self.units))
         return self.scatter.plus_outer(self.mean_pair, self.weight_pair)
+
+    def rounding_error(
+        self, wholes: Sequence[Sequence[str]] = (), *, intercept: bool = True
+    ) -> float:
+        """Estimate the relative error of coefficients due to rounding the scatter to doubles.
+
+        Of any column on the others. Parameters are those of :meth:`read`.
+        """
+        if not intercept:
+            return rounding_error(self.about_zero())
+        varies = self.scatter.diagonal() > 0.0
+        spare = {next((j for j in self.index(names) if varies[j]), None) for names in wholes}
+        return rounding_error(self.scatter, [j for j in range(len(varies)) if j not in spare])
 
     def __reduce__(self) -> tuple[type[Moments], tuple[Any, ...]]:
         return Moments, tuple(getattr(self, f.name) for f in fields(self))  # read-only there too
