@@ -464,7 +464,8 @@ class NotOverwritten(TransferError):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"{path} is there already. Give another name, or overwrite=True to replace it."
+            f"{path} is there already. Give another name, or overwrite=True (--force on the "
+            "command line) to replace it."
         )
 
 
@@ -472,6 +473,7 @@ class TooFewToShare(TransferError):
     """Moments of so few rows that they tell about single ones."""
 
     def __init__(self, what: str, rows: float, least: int) -> None:
+        self.short = f"{what} has {rows:g} rows, fewer than {least}"
         super().__init__(
             f"{capital(what)} has {rows:g} rows, fewer than min_rows={least}, and moments of so "
             "few rows tell about single ones: nothing was written. Add more rows, leave the "
@@ -632,11 +634,12 @@ class NotInFile(TransferError):
 
 
 class NullsInFile(TransferError):
-    """Missing values in a file, where they are not to be."""
+    """Missing values in a file or a stream, where they are not to be."""
 
     def __init__(self, file: str, counts: Mapping[str, int], rows: int) -> None:
+        where = capital(file) if file.startswith("source ") else repr(file)  # a stream
         super().__init__(
-            f"{file!r} has missing values in {rows:,} rows: {_counted(counts)}. "
+            f"{where} has missing values in {rows:,} rows: {_counted(counts)}. "
             'nulls="drop" leaves such rows out; nulls="split" makes a source of each pattern of '
             "missing features."
         )
@@ -887,8 +890,9 @@ class SourceLeftOut(TransferWarning):
 
 
 def capital(text: str) -> str:
-    """Start a sentence."""
-    return text[:1].upper() + text[1:]
+    """Start a sentence, unless it starts with the name of a file."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() else text
 
 
 def listed(names: Sequence[object], most: int = 12) -> str:

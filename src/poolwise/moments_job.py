@@ -126,7 +126,8 @@ class MomentsJob:
             cautions += streamed.cautions()
         else:
             held = self._rows_of(table, features, response, cautions)
-            rows = {**held.by_pattern()} if self.nulls == "split" else {(): held}
+            split = held.by_pattern() if self.nulls == "split" else {(): held}
+            rows = {lacks: own for lacks, own in split.items() if own.count}
         order = encoded(columns)
         found: dict[Lacks, Moments] = {}
         if self.nulls != "split":

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from poolwise.errors import BadOption, NotACheckpoint, TransferError
+from poolwise.errors import BadOption, NotACheckpoint
 from poolwise.store import write
 
 FORMAT, VERSION = "poolwise checkpoint", 1
@@ -53,7 +53,7 @@ class Checkpoint:
     path : str or path
         The file. It is made when there is something to keep, and read when it is there.
     pause : float, default=2.0
-        Seconds before the first writing, and between two of them.
+        Seconds before the first writing, and between two of them; 0 writes after every shard.
     """
 
     def __init__(self, path: str | PathLike[str], pause: float | None = None) -> None:
@@ -88,7 +88,7 @@ class Checkpoint:
         done, found = self._states[name]
         try:
             return (done, make(found)) if done else (0, None)
-        except (TransferError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             why = f"it holds something else than was to be found: {error}"
             raise NotACheckpoint(str(self.path), why) from error
 
@@ -115,10 +115,10 @@ class Checkpoint:
         head = {"format": FORMAT, "version": VERSION, "sha256": _digest(body)}
         write(self.path, f"{json.dumps(head)}\n{body}\n", overwrite=True)
         self._states, self._written = states, time.monotonic()
-        self._wait = max(self._pause, (self._written - begin) / SHARE)
+        self._wait = self._pause and max(self._pause, (self._written - begin) / SHARE)
 
     def end(self, name: str, done: int, total: T | None) -> None:
-        """Write down what a task has found in the end, unless it was quick."""
+        """Write down what a task has found when it ends, well or badly, unless it was quick."""
         is_long = time.monotonic() - self._begun >= self._pause
         self.keep(name, done, total, at_once=is_long)
 

@@ -140,14 +140,16 @@ def _open_files(files: Files, wanted: Wanted, where: str, jobs: int | None) -> O
     readers = readers_of(files, where)
     names = tuple(dict.fromkeys(n for reader in readers for n in reader.names))
     chosen = wanted.among(names, where)
-    kinds = _kinds(readers, chosen, wanted)
+    kinds = _kinds(readers, [*chosen, wanted.weights], wanted)
     texts = {n: kinds.get(n) == "text" or n in wanted.texts for n in chosen}
     table = open_files(replace(files, columns=None), where, texts, wanted.response, jobs, readers)
     guessed = {n for r in readers for n in r.names if r.file.format == "csv" and texts.get(n)}
     return Opened(table, chosen, frozenset(guessed.difference(wanted.texts)))
 
 
-def _kinds(readers: Sequence[Reader], names: Sequence[str], wanted: Wanted) -> Mapping[str, Kind]:
+def _kinds(
+    readers: Sequence[Reader], names: Sequence[str | None], wanted: Wanted
+) -> Mapping[str, Kind]:
     """Return what columns hold, in all files alike; of CSV, what their first rows look like."""
     kinds: dict[str, Kind] = {}
     first: dict[str, str] = {}
@@ -160,6 +162,8 @@ def _kinds(readers: Sequence[Reader], names: Sequence[str], wanted: Wanted) -> M
         if own is None:
             advice = f"Turn it into numbers (days since a date, say) or text, or drop it. {or_text}"
             raise NotNumeric(name, f"of {path} holds {field.type}", advice.strip())
+        if own == "text" and name in (wanted.response, wanted.weights):
+            raise NotNumeric(name, f"of {path} holds text", "Give one number per row.")
         if own == "void":
             continue
         held = kinds.setdefault(name, own)
@@ -170,7 +174,7 @@ def _kinds(readers: Sequence[Reader], names: Sequence[str], wanted: Wanted) -> M
     return kinds
 
 
-def _fields(readers: Sequence[Reader], names: Sequence[str]) -> Iterator[tuple[Reader, Any]]:
+def _fields(readers: Sequence[Reader], names: Sequence[str | None]) -> Iterator[tuple[Reader, Any]]:
     for reader in readers:
         for field in reader.schema:
             if field.name in names:

@@ -211,8 +211,9 @@ class StreamedTable:
                 if kept is not None:
                     kept.keep(name, *found, at_once=True)
                 raise
-        if kept is not None:
-            kept.end(name, *found)
+            finally:
+                if kept is not None:
+                    kept.end(name, *found)
         return found[1]
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
