@@ -2,7 +2,7 @@
 
 In a page, a ```python block is run, page by page and in order. What it prints, the warnings it
 gives and the error it ends with stand in the ```text block right below it. Without such a block it
-must be silent.
+must be silent. Commands of a ```sh block are run where such a block shows what they print.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import inspect
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -63,26 +64,31 @@ def prose_of(page):
 
 
 class Block(NamedTuple):
+    kind: str
     line: int
     code: str
     shown: str
 
 
 def blocks_of(page):
-    """Return the python blocks of a page, each with the text block right below it."""
+    """Return the blocks of a page that are run, each with the text block right below it."""
     text, found = text_of(page), list(FENCE.finditer(text_of(page)))
     for k, match in enumerate(found):
-        if match["kind"].strip() != "python":
+        kind = match["kind"].strip()
+        if kind not in ("python", "sh"):
             continue
         below = found[k + 1] if k + 1 < len(found) else None
         shown = ""
         if below is not None and below["kind"].strip() == "text":
             shown = "" if text[match.end() : below.start()].strip() else below["body"]
-        yield Block(text.count("\n", 0, match.start("body")) + 1, match["body"], shown)
+        if kind == "python" or shown:
+            yield Block(kind, text.count("\n", 0, match.start("body")) + 1, match["body"], shown)
 
 
 def output_of(block, page, names):
     """Run a block; return what it prints, then its warnings, then the error it ends with."""
+    if block.kind == "sh":
+        return "".join(map(output_of_command, block.code.strip().split("\n")))
     out, told = io.StringIO(), []
     code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
     with warnings.catch_warnings(record=True) as seen, contextlib.redirect_stdout(out):
@@ -96,6 +102,15 @@ def output_of(block, page, names):
             told.append(f"{type(error).__name__}: {error}")
     told = [f"{w.category.__name__}: {w.message}" for w in seen] + told
     return out.getvalue() + "\n".join(told)
+
+
+def output_of_command(line):
+    """Run a command of ours in the working directory; return what it prints."""
+    verb, *arguments = shlex.split(line)
+    assert verb == "poolwise", f"{line}: only our own commands are run"
+    command = [sys.executable, "-m", "poolwise", *arguments]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    return told.stdout + told.stderr
 
 
 @pytest.mark.parametrize("page", RUN, ids=name_of)

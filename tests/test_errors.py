@@ -76,6 +76,7 @@ EXAMPLES = [
     errors.ModelAssumes("its means are taken to be the target's."),
     errors.EmptySource("old"),
     errors.RowsDropped("old", {"age": 41, "bmi": 2}, 42, 10_000),
+    errors.BeginsAnew("b.part"),
     errors.FragmentsLeftOut("X", 3, 2),
     errors.LevelsApart("old", "region", ["n"], ["north"]),
     errors.OtherUnits("old", "temperature", (59.0, 14.4), (15.0, 8.0)),

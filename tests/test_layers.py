@@ -40,6 +40,8 @@ ORDER = [
     "problem",
     "progress",
     "tables",
+    "moments_job",
+    "moments_of",
     "theory",
     "noise",
     "intervals",

@@ -6,6 +6,7 @@ from poolwise.diagnostics import diagnose, plan
 from poolwise.fit import LinearFit
 from poolwise.methods import METHODS
 from poolwise.moments import Moments
+from poolwise.moments_of import moments_by_pattern, moments_of
 from poolwise.problem import Problem
 from poolwise.published_model import published_model
 from poolwise.regressor import PooledRegressor
@@ -19,6 +20,8 @@ __all__ = [  # noqa: RUF022  in the order data meets them
     "Moments",
     "published_model",
     "Files",
+    "moments_of",
+    "moments_by_pattern",
     "Sources",
     "Problem",
     "LinearFit",

@@ -161,6 +161,7 @@ class _Data:
     def of(cls, intake: Intake, precision: Precision) -> _Data:
         rows = intake.rows
         X = rows.table.read(intake.columns, 0, rows.table.rows)
+        assert rows.y is not None  # a target has its response
         return cls(intake, encoded(intake.columns), X, rows.y, rows.weights, precision)
 
     def fit(self, contender: Any, train: NDArray[np.intp]) -> Predictor:

@@ -66,7 +66,9 @@ class MissingColumns(TransferError):
     ) -> None:
         near = [m for n in wanted for m in get_close_matches(str(n), map(str, there), n=1)]
         hint = f" Did you mean {listed(near)}?" if near else ""
-        super().__init__(f"No column named {listed(wanted)}. {where} has {listed(there)}.{hint}")
+        super().__init__(
+            f"No column named {listed(wanted)}. {capital(where)} has {listed(there)}.{hint}"
+        )
 
 
 class DuplicateColumns(TransferError):
@@ -91,11 +93,13 @@ class BadWeights(TransferError):
 class NotFinite(TransferError):
     """NaN or infinity where it means nothing."""
 
-    def __init__(self, counts: Mapping[str, int], rows: int, where: str = "Input") -> None:
+    def __init__(
+        self, counts: Mapping[str, int], rows: int, where: str = "Input", then: str = ""
+    ) -> None:
         self.counts, self.rows = counts, rows
         super().__init__(
             f"{capital(where)} contains NaN or infinity: {named_counts(counts)} of {rows:,} rows. "
-            "Drop or impute these rows first."
+            f"{then or 'Drop or impute these rows first.'}"
         )
 
 
@@ -460,7 +464,8 @@ class NotOverwritten(TransferError):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"{path} is there already. Give another name, or overwrite=True to replace it."
+            f"{path} is there already. Give another name, or overwrite=True (--force on the "
+            "command line) to replace it."
         )
 
 
@@ -468,6 +473,7 @@ class TooFewToShare(TransferError):
     """Moments of so few rows that they tell about single ones."""
 
     def __init__(self, what: str, rows: float, least: int) -> None:
+        self.short = f"{what} has {rows:g} rows, fewer than {least}"
         super().__init__(
             f"{capital(what)} has {rows:g} rows, fewer than min_rows={least}, and moments of so "
             "few rows tell about single ones: nothing was written. Add more rows, leave the "
@@ -592,12 +598,15 @@ class UnknownFormat(TransferError):
 class UnreadableFile(TransferError):
     """A file that is broken, cut short, or not what its name says."""
 
-    def __init__(self, file: str, form: str, why: str) -> None:
+    def __init__(
+        self, file: str, form: str, why: str, column: str | None = None, then: str = ""
+    ) -> None:
+        self.file, self.form, self.why, self.column = file, form, why, column
         name = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}.get(form, form)
         super().__init__(
             f"{file!r} cannot be read as {name}: {why}. Write it again if it was cut short; if it "
             "is of another kind, rename it or say Files(..., format=...); how CSV is written can "
-            "be said by Files(..., csv=...)."
+            f"be said by Files(..., csv=...).{then and f' {then}'}"
         )
 
 
@@ -625,12 +634,13 @@ class NotInFile(TransferError):
 
 
 class NullsInFile(TransferError):
-    """Missing values in a file, where they are not to be."""
+    """Missing values in a file or a stream, where they are not to be."""
 
     def __init__(self, file: str, counts: Mapping[str, int], rows: int) -> None:
+        where = capital(file) if file.startswith("source ") else repr(file)  # a stream
         super().__init__(
-            f"{file!r} has missing values in {rows:,} rows: {_counted(counts)}. Files(..., "
-            'nulls="drop") leaves such rows out; nulls="split" makes a source of each pattern of '
+            f"{where} has missing values in {rows:,} rows: {_counted(counts)}. "
+            'nulls="drop" leaves such rows out; nulls="split" makes a source of each pattern of '
             "missing features."
         )
 
@@ -723,13 +733,24 @@ class EmptySource(TransferWarning):
 
 
 class RowsDropped(TransferWarning):
-    """Rows of files left out because a value is missing."""
+    """Rows left out because a value is missing."""
 
     def __init__(self, source: str, counts: Mapping[str, int], dropped: int, rows: int) -> None:
+        self.counts, self.dropped, self.rows = dict(counts), dropped, rows
         super().__init__(
             f"{dropped:,} of {rows:,} rows of source {source!r} were dropped because a value is "
-            f'missing: {_counted(counts)}. Files(..., nulls="split") would make use of those that '
-            "lack a feature."
+            f'missing: {_counted(counts)}. nulls="split" would make use of those that lack a '
+            "feature."
+        )
+
+
+class BeginsAnew(TransferWarning):
+    """A checkpoint of something else than what is read now."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path!r} is the checkpoint of a reading of other files, of these files before they "
+            "changed, of other columns, or by another version of poolwise: all was read anew."
         )
 
 
@@ -890,8 +911,9 @@ class SourceLeftOut(TransferWarning):
 
 
 def capital(text: str) -> str:
-    """Start a sentence."""
-    return text[:1].upper() + text[1:]
+    """Start a sentence, unless it starts with the name of a file."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() else text
 
 
 def listed(names: Sequence[object], most: int = 12) -> str:

@@ -25,7 +25,7 @@ from poolwise.errors import (
 from poolwise.exact_sums import ExactSums
 from poolwise.merging import merged
 from poolwise.precision import Kept, Precision
-from poolwise.reading import add_up, add_up_well
+from poolwise.reading import add_up, add_up_well, error_of
 from poolwise.scatter import Scatter
 from poolwise.sharing import check_shareable
 from poolwise.store import MOST_BYTES, AnyPath, Record, read, record_of, text_of, write
@@ -171,6 +171,7 @@ class Moments:
         *,
         precision: Precision = "auto",
         intercept: bool = True,
+        wholes: Sequence[Sequence[str]] = (),
     ) -> Moments:
         """Return the moments of rows that can be read again, should their sums be too poor.
 
@@ -188,8 +189,12 @@ class Moments:
         intercept : bool, default=True
             Whether what is fitted to these moments has one: else columns far from zero depend on
             each other more nearly.
+        wholes : sequence of sequence of str
+            Columns that sum to one in every row, as all indicators of a text column do. Whoever
+            fits them beside an intercept leaves one out: that they depend on each other is no
+            reason to read again.
         """
-        found = add_up_well(names, blocks, rows, precision, intercept=intercept)
+        found = add_up_well(names, blocks, rows, precision, intercept=intercept, wholes=wholes)
         return cls._of(names, *found)
 
     @classmethod
@@ -446,6 +451,16 @@ class Moments:
     def about_zero(self) -> Scatter:
         """Return the second moments about zero instead of about the mean."""
         return self._held.about_zero()
+
+    def rounding_error(
+        self, wholes: Sequence[Sequence[str]] = (), *, intercept: bool = True
+    ) -> float:
+        """Estimate the relative error of coefficients due to rounding the scatter to doubles.
+
+        Of any column on the others. Parameters are those of :meth:`read`.
+        """
+        at = [self.index(whole) for whole in wholes]
+        return error_of(self._held, at, intercept=intercept)
 
     def __reduce__(self) -> tuple[type[Moments], tuple[Any, ...]]:
         return Moments, tuple(getattr(self, f.name) for f in fields(self))  # read-only there too

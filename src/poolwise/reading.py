@@ -24,6 +24,7 @@ def add_up_well(
     precision: Precision,
     *,
     intercept: bool,
+    wholes: Sequence[Sequence[str]] = (),
 ) -> tuple[int, Centred | None]:
     """Add up rows that can be read again: twice, if left to us and the first sums are too poor.
 
@@ -35,12 +36,26 @@ def add_up_well(
     # Rows as few as columns cannot tell these apart, however many digits there are.
     if precision != "auto" or held is None or read <= len(names):
         return read, held
-    better = needed(rounding_error(held.scatter if intercept else held.about_zero()))
+    at = [[names.index(n) for n in whole] for whole in wholes]
+    better = needed(error_of(held, at, intercept=intercept))
     if kept == "fast" and better != "fast":
         return add_up(names, blocks(), "accurate")
     if kept == "accurate" and better == "exact":
         return add_up(names, blocks(), "exact")
     return read, held
+
+
+def error_of(held: Centred, wholes: Sequence[Sequence[int]], *, intercept: bool) -> float:
+    """Estimate the relative error of coefficients due to rounding the scatter to doubles.
+
+    Of any column on the others. Parameters are those of :meth:`poolwise.Moments.read`, columns
+    being named by their places.
+    """
+    if not intercept:
+        return rounding_error(held.about_zero())
+    varies = held.scatter.diagonal() > 0.0
+    spare = {next((j for j in whole if varies[j]), None) for whole in wholes}
+    return rounding_error(held.scatter, [j for j in range(len(varies)) if j not in spare])
 
 
 def add_up(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import typer
@@ -10,24 +11,25 @@ from rich.console import Console
 
 from poolwise.errors import TransferError
 
+OBEYED = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}  # control, direction, half a letter, line breaks
+
 
 @contextmanager
-def told_plainly(interrupted: str) -> Iterator[None]:
+def told_plainly(interrupted: str | Callable[[], str]) -> Iterator[None]:
     """End with a message after an error of ours, a path that cannot be, or an interrupt.
 
     Parameters
     ----------
-    interrupted : str
-        What to say after an interrupt.
+    interrupted : str or callable
+        What to say after an interrupt, or what finds that out then.
     """
-    errors = _console()
     try:
         yield
     except (TransferError, OSError) as error:
-        errors.print(f"{type(error).__name__}: {error}")
+        tell(f"{type(error).__name__}: {error}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        errors.print(interrupted)
+        tell(interrupted if isinstance(interrupted, str) else interrupted())
         raise typer.Exit(130) from None
 
 
@@ -40,8 +42,16 @@ def tell_left_out(names: Mapping[str, Sequence[str]]) -> None:
         What was left out, by reason.
     """
     for reason, left_out in names.items():
-        _console().print(f"Left out: {', '.join(left_out)} ({reason})")
+        tell(f"Left out: {', '.join(left_out)} ({reason})")
 
 
-def _console() -> Console:
-    return Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+def tell(text: str) -> None:
+    """Say something on standard error."""
+    Console(stderr=True, soft_wrap=True, highlight=False, markup=False).print(harmless(text))
+
+
+def harmless(text: str) -> str:
+    """Return text that a terminal shows and does not obey, whatever names of columns are in it."""
+    return "".join(
+        c if c == "\n" or unicodedata.category(c) not in OBEYED else ascii(c)[1:-1] for c in text
+    )

@@ -4,66 +4,162 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from poolwise.errors import NotACheckpoint
+from poolwise.errors import BadOption, NotACheckpoint
 from poolwise.store import write
 
 FORMAT, VERSION = "poolwise checkpoint", 1
-PAUSE = 2.0  # seconds between two writings: at most so much work is done twice
+PAUSE = 2.0  # seconds between two writings: about so much work is done twice after a kill
+SHARE = 0.05  # of the time that writing may take: large states are written less often
+LEFT_BEHIND = 60.0  # seconds after which a draft belongs to a process that was killed
+DRAFT = re.compile(r"\.[0-9a-f]{16}")
+
+
+class Plain(Protocol):
+    """What can be written as JSON."""
+
+    def plain(self) -> Any:
+        """Return what JSON can hold."""
+        ...
+
+
+T = TypeVar("T", bound=Plain)
+
+
+class State(NamedTuple):
+    """How many shards a task has done, and what it has found in them, as JSON can hold it."""
+
+    done: int
+    found: Any
 
 
 class Checkpoint:
-    """The state of each task of a reading, by a digest of what it reads and how.
+    """The states of the tasks of one job, each by a digest of what it reads and how.
+
+    The file has two lines of JSON, the first about the second; it is replaced as a whole. Of an
+    earlier run only those states stay that this one comes to: what was found of other files, or of
+    these before they changed, goes with the first writing. Two processes at one file do all work
+    twice and no harm, since neither reads what the other writes.
 
     Parameters
     ----------
     path : str or path
         The file. It is made when there is something to keep, and read when it is there.
     pause : float, default=2.0
-        Seconds between two writings.
+        Seconds before the first writing, and between two of them; 0 writes after every shard.
     """
 
-    def __init__(self, path: str | PathLike[str], pause: float = PAUSE) -> None:
-        self._path, self._pause, self._written = Path(path), pause, time.monotonic()
-        self._states = _read(self._path) if self._path.exists() else {}
+    def __init__(self, path: str | PathLike[str], pause: float | None = None) -> None:
+        self.path, self._pause = Path(path), PAUSE if pause is None else pause
+        if not self.path.parent.is_dir():
+            raise BadOption("checkpoint", str(path), "a file in a folder that is there")
+        self._earlier = _read(self.path) if self.path.exists() else {}
+        self._states: dict[str, State] = {}
+        self._begun = self._written = time.monotonic()
+        self._wait = self._pause
 
-    def found(self, key: str) -> tuple[int, Any]:
+    @property
+    def is_resumed(self) -> bool:
+        """Whether some task of this run went on from where an earlier run was."""
+        return any(name in self._earlier for name in self._states)
+
+    @property
+    def is_anew(self) -> bool:
+        """Whether the file was there, and had nothing for the first task of this run."""
+        return (
+            bool(self._earlier and self._states) and next(iter(self._states)) not in self._earlier
+        )
+
+    def task(self, key: str) -> str:
+        """Return the name of a task, by text that is another one for any other task or rows."""
+        name = _digest(f"{_poolwise()} {key}")
+        self._states.setdefault(name, self._earlier.get(name, State(0, None)))
+        return name
+
+    def restored(self, name: str, make: Callable[[Any], T]) -> tuple[int, T | None]:
         """Return how many shards a task has done, and what it has found in them."""
-        state = self._states.get(_digest(key), {"done": 0, "found": None})
-        return state["done"], state["found"]
+        done, found = self._states[name]
+        try:
+            return (done, make(found)) if done else (0, None)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            why = f"it holds something else than was to be found: {error}"
+            raise NotACheckpoint(str(self.path), why) from error
 
-    def keep(self, key: str, done: int, found: Callable[[], Any], *, at_once: bool = False) -> None:
-        """Write down what a task has found, unless that was just done."""
-        if not at_once and time.monotonic() - self._written < self._pause:
+    def keep(self, name: str, done: int, total: T | None, *, at_once: bool = False) -> None:
+        """Write down what a task has found, unless that was just done.
+
+        Parameters
+        ----------
+        name : str
+            Of the task.
+        done : int
+            Number of shards.
+        total : object
+            What was found in them.
+        at_once : bool, default=False
+            Whether to write although something was written just before.
+        """
+        begin = time.monotonic()
+        is_due = at_once or begin - self._written >= self._wait
+        if total is None or done == self._states[name].done or not is_due:
             return
-        self._states[_digest(key)] = {"done": done, "found": found()}
-        about = {"format": FORMAT, "version": VERSION, "states": self._states}
-        write(self._path, json.dumps(about, allow_nan=False), overwrite=True)
-        self._written = time.monotonic()
+        states = self._states | {name: State(done, total.plain())}
+        body = json.dumps({n: own for n, own in states.items() if own.done}, allow_nan=False)
+        head = {"format": FORMAT, "version": VERSION, "sha256": _digest(body)}
+        write(self.path, f"{json.dumps(head)}\n{body}\n", overwrite=True)
+        self._states, self._written = states, time.monotonic()
+        self._wait = self._pause and max(self._pause, (self._written - begin) / SHARE)
+
+    def end(self, name: str, done: int, total: T | None) -> None:
+        """Write down what a task has found when it ends, well or badly, unless it was quick."""
+        is_long = time.monotonic() - self._begun >= self._pause
+        self.keep(name, done, total, at_once=is_long)
 
     def remove(self) -> None:
-        """Remove the file, when what it was for is done."""
-        with suppress(FileNotFoundError):
-            self._path.unlink()
+        """Remove the file, and drafts of it that a kill left behind, when the job is done."""
+        self.path.unlink(missing_ok=True)
+        for draft in self.path.parent.glob(".*"):
+            beginning, end = f".{self.path.name}", draft.name[-17:]
+            if draft.name == f"{beginning}{end}" and DRAFT.fullmatch(end):
+                age = time.time() - draft.stat().st_mtime
+                if age > LEFT_BEHIND:
+                    draft.unlink(missing_ok=True)
 
 
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode()).hexdigest()
-
-
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, State]:
+    """Read a file, and refuse one of which a single letter has changed."""
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        is_ours = about["format"] == FORMAT and about["version"] == VERSION
-        states = dict(about["states"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NotACheckpoint(str(path), type(error).__name__) from error
-    if not is_ours:
-        raise NotACheckpoint(str(path), "another format or version")
-    return states
+        first, _, rest = path.read_text(encoding="ascii").partition("\n")
+        head = json.loads(first)
+    except OSError as error:
+        raise NotACheckpoint(str(path), error.strerror or type(error).__name__) from error
+    except ValueError:
+        raise NotACheckpoint(str(path), "it does not begin like one") from None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise NotACheckpoint(str(path), f'it does not say "format": "{FORMAT}"')
+    if head.get("version") != VERSION:
+        why = f"its version is {head.get('version')!r}, and this poolwise reads version {VERSION}"
+        raise NotACheckpoint(str(path), why)
+    body = rest.removesuffix("\n")
+    if head.get("sha256") != _digest(body):
+        raise NotACheckpoint(str(path), "it was cut short, or changed after it was written")
+    return {name: State(*state) for name, state in json.loads(body).items()}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
+
+
+def _poolwise() -> str:
+    """Return the version: another one may cut files otherwise, or add up in another order."""
+    try:
+        return version("poolwise")
+    except PackageNotFoundError:  # run from its source
+        return ""

@@ -141,6 +141,11 @@ def _number(name: str) -> Column:
     return Column(name)
 
 
+def wholes(columns: Sequence[Column]) -> list[tuple[str, ...]]:
+    """Return the indicators of each column whose every level has one: they sum to one."""
+    return [c.outputs for c in columns if c.full]
+
+
 def encoded(columns: Sequence[Column]) -> tuple[str, ...]:
     """Return the names of the encoded columns."""
     return tuple(output for column in columns for output in column.outputs)

@@ -70,14 +70,15 @@ class FileBatches:
 
     @property
     def key(self) -> str:
-        """The files as they are now, and what of them is read."""
-        stats = [(str(r.file.path), r.file.path.stat()) for r in self.readers]
-        files = [(path, stat.st_size, stat.st_mtime_ns) for path, stat in stats]
-        return repr((files, self.kinds, self.keys, str(self.expression)))
+        """The files as they are now, how they are cut, and what of them is read."""
+        pieces = [piece.key for shard in self.shards() for piece in shard.readers]
+        return repr((pieces, self.kinds, self.keys, str(self.expression)))
 
     def each(self, reading: Reading[A], seen: Seen, skip: int = 0) -> Iterator[A]:
         """Read the files, and long ones of Parquet in pieces, side by side if there are workers."""
-        yield from self.workers.each(reading, self.shards()[skip:], seen)
+        shards = self.shards()
+        seen(0, sum(shard.size for shard in shards[:skip]))
+        yield from self.workers.each(reading, shards[skip:], seen)
 
     def shards(self) -> list[FileBatches]:
         """Return pieces that can be sent to workers; they depend on the files alone."""
@@ -162,7 +163,12 @@ class FileBatches:
 
 
 def open_files(
-    files: Files, where: str, texts: Mapping[str, bool], response: str, jobs: int | None = None
+    files: Files,
+    where: str,
+    texts: Mapping[str, bool],
+    response: str | None,
+    jobs: int | None = None,
+    readers: tuple[Reader, ...] | None = None,
 ) -> StreamedTable:
     """Open files as one table.
 
@@ -174,20 +180,14 @@ def open_files(
         What to call the table in an error.
     texts : mapping of str to bool
         The features of the target, and whether they are text.
-    response : str
-        Name of the response.
+    response : str or None
+        Name of the response, if one column is it.
     jobs : int, optional
         Threads that read, unless ``files`` says who does.
+    readers : tuple of Reader, optional
+        The files, where they are opened already.
     """
-    try:
-        import pyarrow  # noqa: F401  to say what is missing before anything else does
-    except ImportError:
-        what = f"Reading {where} from files"
-        raise NotInstalled(what, "pyarrow", "io", "Or give the rows as a table.") from None
-    readers = tuple(Reader(file, files.csv) for file in find_files(files.paths, files.format))
-    for reader in readers:
-        if len(set(reader.schema.names)) < len(reader.schema.names):
-            raise DuplicateColumns(reader.schema.names, str(reader.file.path))
+    readers = readers_of(files, where) if readers is None else readers
     named = dict.fromkeys(n for reader in readers for n in reader.schema.names)
     features = [*texts] if files.columns is None else [str(n) for n in files.columns]
     keys = _key_types(readers, texts)
@@ -199,7 +199,7 @@ def open_files(
         names = tuple(n for n in names if n in (*features, response, files.weights))
     used = [n for n in names if n in features and n in texts and n != files.weights]
     _check_presence(readers, files, used, response)
-    numbers = dict.fromkeys([response, *([files.weights] if files.weights else [])], False)
+    numbers = {n: False for n in (response, files.weights) if n is not None}
     asked = {n: texts.get(n, False) for n in used} | {
         n: t for n, t in numbers.items() if n in names
     }
@@ -213,18 +213,40 @@ def open_files(
     return StreamedTable(batches, where, files.weights, files.nulls, files.progress)
 
 
+def readers_of(files: Files, where: str) -> tuple[Reader, ...]:
+    """Open files far enough to know their columns.
+
+    Parameters
+    ----------
+    files : Files
+        Which files.
+    where : str
+        What to call the table in an error.
+    """
+    try:
+        import pyarrow  # noqa: F401  to say what is missing before anything else does
+    except ImportError:
+        what = f"Reading {where} from files"
+        raise NotInstalled(what, "pyarrow", "io", "Or give the rows as a table.") from None
+    readers = tuple(Reader(file, files.csv) for file in find_files(files.paths, files.format))
+    for reader in readers:
+        if len(set(reader.schema.names)) < len(reader.schema.names):
+            raise DuplicateColumns(reader.schema.names, str(reader.file.path))
+    return readers
+
+
 def _check_presence(
-    readers: Sequence[Reader], files: Files, used: Sequence[str], response: str
+    readers: Sequence[Reader], files: Files, used: Sequence[str], response: str | None
 ) -> None:
     """Refuse a file that lacks a column which it must have."""
-    holders = {n: str(r.file.path) for r in reversed(readers) for n in _columns_of(r)}
-    must = {response: "the name of the response"} if response in holders else {}
+    holders = {n: str(r.file.path) for r in reversed(readers) for n in r.names}
+    must = {n: "the name of the response" for n in holders if n == response}
     if files.weights:
         must[files.weights] = "which Files(..., weights=...) names"
     if files.nulls != "split":
         must |= {n: f"which {holders[n]!r} has" for n in used}
     for reader in readers:
-        there = _columns_of(reader)
+        there = reader.names
         for name, why in must.items():
             if name not in there:
                 raise NotInFile(str(reader.file.path), name, there, why)
@@ -313,10 +335,6 @@ def _binds(expression: Any, types: Mapping[str, Any], *, without: str) -> bool:
     except pa.ArrowException:
         return False
     return True
-
-
-def _columns_of(reader: Reader) -> list[str]:
-    return [*reader.schema.names, *(k for k in reader.file.keys if k not in reader.schema.names)]
 
 
 def _constant(value: str | None, arrow_type: Any, rows: int) -> Any:

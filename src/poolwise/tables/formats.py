@@ -55,6 +55,20 @@ class Reader:
         """Number of rows where the file tells, and else a guess from its size."""
         return self._rows or int(self.size / max(8 * len(self.schema.names), 1))
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, with those that the folders' names give."""
+        own = self.schema.names
+        return [*own, *(key for key in self.file.keys if key not in own)]
+
+    @property
+    def key(self) -> str:
+        """Text that is another one when the file changes, or how it is read."""
+        with self.reading():
+            stat = self.file.path.stat()
+        about = (stat.st_size, stat.st_mtime_ns, self.file.format, self._words)
+        return repr((self.where, self.file.keys, about))
+
     def pieces(self) -> list[Reader]:
         """Return runs of row groups of a long Parquet file, and else the file as it is."""
         runs, size = [list[int]()], 0
@@ -110,11 +124,12 @@ class Reader:
             )
             raise FilesNotFound(str(self.file.path), why) from error
         except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
-            why = str(error).strip().splitlines()[0].rstrip(".") or type(error).__name__
+            text, column = str(error).strip() or type(error).__name__, None
+            why = text.splitlines()[0].rstrip(".")
             if found := IN_CSV.search(why):
-                name = self.schema.names[int(found[1])] if hasattr(self, "schema") else found[1]
-                why = why.replace(found[0], f"in column {name!r}, ")
-            raise UnreadableFile(str(self.file.path), self.file.format, why) from error
+                column = self.schema.names[int(found[1])] if hasattr(self, "schema") else found[1]
+                why = why.replace(found[0], f"in column {column!r}, ")
+            raise UnreadableFile(str(self.file.path), self.file.format, why, column) from error
 
     def _check_beginning(self) -> None:
         with self._at.open("rb") as file:

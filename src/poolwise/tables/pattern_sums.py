@@ -12,10 +12,9 @@ import numpy as np
 
 from poolwise.double_double import Array
 from poolwise.errors import RowsDropped, TooManyPatterns, TransferWarning
-from poolwise.least_squares import rounding_error
 from poolwise.moments import Moments
 from poolwise.precision import Kept, Precision, chosen, needed
-from poolwise.tables.columns import Column
+from poolwise.tables.columns import Column, wholes
 from poolwise.tables.streamed import Part, StreamedTable
 from poolwise.tables.streamed_rows import Lacks, RowSplitter, Tally
 
@@ -120,15 +119,15 @@ class StreamedRows:
         All columns.
     columns : tuple of Column
         Those of the problem's columns that the table has.
-    response : str
-        Name of the response.
+    response : str or None
+        Name of the response, where one column is it.
     source : str
         Name of the source.
     """
 
     table: StreamedTable
     columns: tuple[Column, ...]
-    response: str
+    response: str | None
     source: str
     _read: dict[Precision, dict[Lacks, Moments]] = field(default_factory=dict, init=False)
     _tally: Tally = field(default_factory=Tally, init=False)
@@ -147,7 +146,7 @@ class StreamedRows:
         """
         found = self._moments(precision)
         if precision == "auto":
-            poor = {lacks: _better(m, intercept) for lacks, m in found.items()}
+            poor = {lacks: self._better(m, intercept) for lacks, m in found.items()}
             for better in {kept for lacks, kept in poor.items() if kept != found[lacks].precision}:
                 found |= self._sum(better, [k for k, kept in poor.items() if kept == better])
         void = set.intersection(*map(set, found)) if found else set[str]()
@@ -176,6 +175,16 @@ class StreamedRows:
             kept = "fast" if is_long else chosen(precision, rows or 0, columns)
             self._read[precision] = self._sum(kept)
         return self._read[precision]
+
+    def _better(self, moments: Moments, intercept: bool) -> Kept:
+        """Return the precision to read with again, or that which there is; see Moments.read."""
+        if moments.rows <= len(moments.names):  # too few to tell columns apart
+            return moments.precision
+        full = [names for names in wholes(self.columns) if names[0] in moments]
+        better = needed(moments.rounding_error(full, intercept=intercept))
+        if moments.precision == "fast":
+            return "accurate" if better != "fast" else "fast"
+        return "exact" if better == "exact" else moments.precision
 
     def _sum(self, precision: Kept, only: Collection[Lacks] | None = None) -> dict[Lacks, Moments]:
         """Add up the rows of each pattern, or of some, in one reading."""
@@ -226,13 +235,3 @@ class StreamedPattern:
                 block = np.column_stack(piece.arrays)[:, at]
                 w = piece.weights
                 yield (block, None) if w is None else (block[w > 0.0], w[w > 0.0])
-
-
-def _better(moments: Moments, intercept: bool) -> Kept:
-    """Return the precision to read with again, or that which there is; see Moments.read."""
-    if moments.rows <= len(moments.names):  # too few to tell columns apart
-        return moments.precision
-    better = needed(rounding_error(moments.scatter if intercept else moments.about_zero()))
-    if moments.precision == "fast":
-        return "accurate" if better != "fast" else "fast"
-    return "exact" if better == "exact" else moments.precision

@@ -136,7 +136,7 @@ def named_patterns(
     named: dict[str, P] = {}
     small: list[int] = []
     for lacks, piece in split.items():
-        rows, own = piece.count, _name(name, lacks, (*taken, *named))
+        rows, own = piece.count, pattern_name(name, lacks, (*taken, *named))
         if own in known or piece is largest or rows > len(encoded(piece.columns)) + intercept:
             named[own] = piece
         else:
@@ -144,8 +144,18 @@ def named_patterns(
     return named, [FragmentsLeftOut(where, sum(small), len(small))] if small else []
 
 
-def _name(name: str, lacks: Sequence[str], taken: Collection[str]) -> str:
-    """Name the rows of a table that lack some columns, unlike any other source."""
+def pattern_name(name: str, lacks: Sequence[str], taken: Collection[str]) -> str:
+    """Name the rows of a table that lack some columns, unlike any other source.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table.
+    lacks : sequence of str
+        The columns that the rows lack.
+    taken : collection of str
+        Names that are given already.
+    """
     if not lacks:
         return name
     full = f"{name} without {', '.join(lacks)}"

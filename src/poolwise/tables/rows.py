@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from poolwise.errors import LengthsDiffer, NotFinite, RowsWithoutFeatures
 from poolwise.moments import Moments
 from poolwise.precision import Precision
 from poolwise.tables import Table
-from poolwise.tables.columns import Column, encoded
+from poolwise.tables.columns import Column, encoded, wholes
 
 BLOCK = 65_536  # rows read at a time, so that encoding a frame needs little memory
 
@@ -36,9 +37,9 @@ class TableRows:
         The features.
     columns : tuple of Column
         Those of the problem's columns that this table has.
-    response : str
-        Name of the response.
-    y : array of shape (n,)
+    response : str or None
+        Name of the response; None where no column is one.
+    y : array of shape (n,) or None
         The response of each row.
     weights : array of shape (n,) or None
         The weight of each row.
@@ -48,18 +49,25 @@ class TableRows:
 
     table: Table
     columns: tuple[Column, ...]
-    response: str
-    y: Array
+    response: str | None
+    y: Array | None
     weights: Array | None
     where: str
 
     def __post_init__(self) -> None:
-        if len(self.y) != self.table.rows:
+        if self.y is not None and len(self.y) != self.table.rows:
             raise LengthsDiffer(self.where, self.table.rows, len(self.y))
-        w = None if self.weights is None else checked_weights(self.weights, len(self.y))
+        w = None if self.weights is None else checked_weights(self.weights, self.table.rows)
+        if self.response is None or self.y is None:
+            return
         counts = np.isfinite(self.y) if w is None else np.isfinite(self.y) | (w == 0.0)
         if bad := int(np.count_nonzero(~counts)):
             raise NotFinite({self.response: bad}, len(self.y), f"The response of {self.where}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the encoded columns, and that of the response."""
+        return (*encoded(self.columns), *(() if self.response is None else (self.response,)))
 
     @property
     def count(self) -> int:
@@ -68,9 +76,15 @@ class TableRows:
 
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
         """Read all rows once, or once more where their sums turn out to be too poor."""
-        names, rows = (*encoded(self.columns), self.response), self.table.rows
         try:
-            return Moments.read(names, self._parts, rows, precision=precision, intercept=intercept)
+            return Moments.read(
+                self.names,
+                self._parts,
+                self.table.rows,
+                precision=precision,
+                intercept=intercept,
+                wholes=wholes(self.columns),
+            )
         except NotFinite as error:
             raise NotFinite(error.counts, error.rows, self.where) from None
 
@@ -90,7 +104,7 @@ class TableRows:
                 raise RowsWithoutFeatures(self.where, len(index))
             weights = None if self.weights is None else self.weights[index]
             split[lacks] = replace(
-                self, table=self.table.take(index), columns=has, y=self.y[index], weights=weights
+                self, table=self.table.take(index), columns=has, y=self._y(index), weights=weights
             )
         return split
 
@@ -98,12 +112,11 @@ class TableRows:
         """Return none of the rows."""
         weights = None if self.weights is None else self.weights[:0]
         table = self.table.take(np.zeros(0, dtype=np.intp))
-        return replace(self, table=table, y=self.y[:0], weights=weights)
+        return replace(self, table=table, y=self._y(slice(0)), weights=weights)
 
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
         """Yield blocks of encoded columns, in the order of ``names``; no row of weight zero."""
-        all_names = (*encoded(self.columns), self.response)
-        at = [all_names.index(n) for n in names]
+        at = [self.names.index(n) for n in names]
         for parts, weights in self._parts():
             block = np.column_stack([*parts])[:, at]
             if weights is None:
@@ -111,8 +124,12 @@ class TableRows:
             else:
                 yield block[weights > 0.0], weights[weights > 0.0]
 
-    def _parts(self) -> Iterator[tuple[tuple[Array, Array], Array | None]]:
+    def _y(self, rows: Any) -> Array | None:
+        return None if self.y is None else self.y[rows]
+
+    def _parts(self) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
         for start in range(0, self.table.rows, BLOCK):
             stop = min(start + BLOCK, self.table.rows)
             w = None if self.weights is None else self.weights[start:stop]
-            yield (self.table.read(self.columns, start, stop), self.y[start:stop]), w
+            y = self._y(slice(start, stop))
+            yield (self.table.read(self.columns, start, stop), *(() if y is None else (y,))), w

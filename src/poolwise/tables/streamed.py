@@ -202,17 +202,24 @@ class StreamedTable:
         The order, and with it every bit, is the same for any number of workers; so is what a run
         that was killed and begun again ends with. Of no shards, the total is None.
         """
-        key = "" if self.checkpoint is None else f"{self.batches.key} {task.key}"
-        done, plain = (0, None) if self.checkpoint is None else self.checkpoint.found(key)
-        total = None if plain is None else task.restored(plain)
+        kept = self.checkpoint
+        name = "" if kept is None else kept.task(f"{self.batches.key} {task.key}")
+        found = (0, None) if kept is None else kept.restored(name, task.restored)
         with reading_bar(f"Reading {self.where}", self.batches.size, show=self.progress) as bar:
-            for result in self.batches.each(Reading(task), bar.update, done):
-                total, done = result if total is None else total + result, done + 1
-                if self.checkpoint is not None:
-                    self.checkpoint.keep(key, done, total.plain)
-        if self.checkpoint is not None and total is not None:
-            self.checkpoint.keep(key, done, total.plain, at_once=True)
-        return total
+            try:
+                for result in self.batches.each(Reading(task), bar.update, found[0]):
+                    done, total = found
+                    found = done + 1, result if total is None else total + result
+                    if kept is not None:
+                        kept.keep(name, *found)
+            except KeyboardInterrupt:
+                if kept is not None:
+                    kept.keep(name, *found, at_once=True)
+                raise
+            finally:
+                if kept is not None:
+                    kept.end(name, *found)
+        return found[1]
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
         """Read all rows of some columns here, and show how far that is."""

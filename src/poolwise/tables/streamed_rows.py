@@ -58,8 +58,8 @@ class RowSplitter:
     ----------
     columns : tuple of Column
         Those of the problem's columns that the table has.
-    response : str
-        Name of the response.
+    response : str or None
+        Name of the response, which every row must have; None where no column is one.
     weights : str or None
         The column of row weights.
     nulls : {"split", "drop", "raise"}
@@ -67,7 +67,7 @@ class RowSplitter:
     """
 
     columns: tuple[Column, ...]
-    response: str
+    response: str | None
     weights: str | None
     nulls: Nulls
 
@@ -75,7 +75,11 @@ class RowSplitter:
     def names(self) -> tuple[str, ...]:
         """The raw columns to read."""
         weights = (self.weights,) if self.weights else ()
-        return (*(c.name for c in self.columns), self.response, *weights)
+        return (*(c.name for c in self.columns), *self._responses, *weights)
+
+    @property
+    def _responses(self) -> tuple[str, ...]:
+        return () if self.response is None else (self.response,)
 
     def pieces(self, parts: Iterator[Part], tally: Tally) -> Iterator[Piece]:
         """Split all parts, and count the rows that lack a value."""
@@ -98,15 +102,14 @@ class RowSplitter:
 
     def names_of(self, lacks: Lacks) -> Lacks:
         """Return the encoded columns of rows that lack some, and the response."""
-        return (*encoded([c for c in self.columns if c.name not in lacks]), self.response)
+        return (*encoded([c for c in self.columns if c.name not in lacks]), *self._responses)
 
     def _split(self, part: Part) -> tuple[list[Piece], Tally]:
         """Encode a part and split it by the columns that rows lack."""
         has = [c for c in self.columns if c.name in part.columns]
-        values = [encode(part.columns[c.name], c, part.where) for c in has]
-        y = encode(part.columns[self.response], Column(self.response), part.where)
+        whole = [*has, *map(Column, self._responses)]
+        arrays = [encode(part.columns[c.name], c, part.where) for c in whole]
         weights = self._weights_of(part)
-        arrays = [*values, y]
         absent = [c.name for c in self.columns if c.name not in part.columns]
         no_null = not any(part.columns[c.name].null_count for c in has if c.levels)
         finite = all(np.isfinite(a).all() for a in (*arrays, weights) if a is not None)
@@ -117,7 +120,7 @@ class RowSplitter:
         for j, column in enumerate(has):
             gone[:, j] = is_missing(part.columns[column.name])
         nulls = {c.name: gone[:, j] for j, c in enumerate(has)}
-        nulls[self.response] = np.isnan(y[:, 0])
+        nulls |= {n: np.isnan(arrays[-1][:, 0]) for n in self._responses}
         if self.weights and weights is not None:
             nulls[self.weights] = np.isnan(weights)
         incomplete = np.logical_or.reduce([*nulls.values()])
@@ -128,8 +131,9 @@ class RowSplitter:
         used = np.ones(part.rows, dtype=bool) if weights is None else weights != 0.0
         if self.nulls == "drop":
             used &= ~incomplete
-        elif bad := int(np.count_nonzero(nulls[self.response] & used)):
-            raise NotFinite({self.response: bad}, part.rows, f"the response of {part.where}")
+        elif self.response is not None and (nulls[self.response] & used).any():
+            bad = {self.response: int(np.count_nonzero(nulls[self.response] & used))}
+            raise NotFinite(bad, part.rows, f"the response of {part.where}")
         pieces = []
         codes = _codes(gone)
         for code in np.unique(codes[used]):
@@ -137,7 +141,8 @@ class RowSplitter:
             lacks = gone[index[0]]
             if lacks.all():
                 raise RowsWithoutFeatures(part.where, len(index))
-            kept = [a[index] for a, out in zip(arrays, (*lacks, False), strict=True) if not out]
+            out_of = (*lacks, *(False for _ in self._responses))
+            kept = [a[index] for a, out in zip(arrays, out_of, strict=True) if not out]
             names = {*absent, *(c.name for c, out in zip(has, lacks, strict=True) if out)}
             self._check_finite(kept, names, part)
             own = None if weights is None else weights[index]
@@ -157,7 +162,7 @@ class RowSplitter:
         return Piece(ordered, arrays, weights, part.where)
 
     def _check_finite(self, arrays: list[Array], lacks: Collection[str], part: Part) -> None:
-        there = [*(c.name for c in self.columns if c.name not in lacks), self.response]
+        there = [*(c.name for c in self.columns if c.name not in lacks), *self._responses]
         bad = {n: int((~np.isfinite(a)).sum()) for n, a in zip(there, arrays, strict=True)}
         if any(bad.values()):
             raise NotFinite({n: k for n, k in bad.items() if k}, part.rows, part.where)

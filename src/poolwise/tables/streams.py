@@ -129,7 +129,9 @@ def is_stream(table: Any) -> bool:
     return hasattr(table, "__arrow_c_stream__")
 
 
-def open_stream(table: Any, where: str, texts: Mapping[str, bool], response: str) -> StreamedTable:
+def open_stream(
+    table: Any, where: str, texts: Mapping[str, bool], response: str | None
+) -> StreamedTable:
     """Open a stream as a table, reading none of its rows yet.
 
     Parameters
@@ -140,8 +142,8 @@ def open_stream(table: Any, where: str, texts: Mapping[str, bool], response: str
         What to call it in an error.
     texts : mapping of str to bool
         The features of the target, and whether they are text.
-    response : str
-        Name of the response.
+    response : str or None
+        Name of the response, if one column is it.
     """
     try:
         import pyarrow as pa

@@ -1,0 +1,135 @@
+"""poolwise moments: the moments of files, in a file that may leave the house."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from poolwise.cli.messages import tell, told_plainly
+from poolwise.cli.moments_report import MomentsReport
+from poolwise.errors import TooFewToShare, TransferWarning
+from poolwise.moments_job import MomentsJob
+from poolwise.store import SUFFIX
+from poolwise.tables.checkpoint import Checkpoint
+from poolwise.tables.every_column import Wanted
+from poolwise.tables.files import Files
+
+
+def take_moments(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE", help="Files, patterns or folders; together one table."),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help=f"The file to write; its name ends in {SUFFIX}.")
+    ],
+    label: Annotated[
+        str | None, typer.Option(help="The column that is the response in a model.")
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="Columns to take, beside the label; else all."),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="NAME,...", help="Columns to leave out.")
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="Columns of CSV that are text, such as codes."),
+    ] = None,
+    weights: Annotated[str | None, typer.Option(help="The column of row weights.")] = None,
+    nulls: Annotated[
+        Literal["raise", "drop", "split"],
+        typer.Option(
+            help="A missing value is an error; or its row is left out and counted; or rows that "
+            "lack the same columns get a file of their own."
+        ),
+    ] = "raise",
+    precision: Annotated[
+        Literal["auto", "fast", "accurate", "exact"], typer.Option(help="Digits of the sums.")
+    ] = "auto",
+    min_rows: Annotated[
+        int, typer.Option(min=0, help="Write no moments of fewer rows, or of smaller groups.")
+    ] = 20,
+    csv_words: Annotated[
+        list[str] | None,
+        typer.Option("--csv", metavar="KEY=VALUE", help="How CSV is written: 'delimiter=;'."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Threads; numbers do not depend on it.")] = 1,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Where to keep what was read so far.", show_default="OUT.part"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Say in JSON what was done.")] = False,
+) -> None:
+    """Write the moments of files: what a house may hand over when its rows must stay.
+
+    After a kill or an interrupt, the same command goes on from where it was.
+
+    For example:
+
+    poolwise moments clinic_b.csv --label y -o clinic_b.moments.json
+
+    poolwise moments "history/*.parquet" --drop patient --nulls drop -o history.moments.json
+    """
+    _check_out(out, force)
+    files = Files(sources, csv=_words(csv_words))
+    own = None if columns is None else _names(columns)
+    wanted = Wanted(own, _names(drop), _names(text), label, weights)
+    job = MomentsJob(files, wanted, nulls, out.name.removesuffix(SUFFIX), precision, jobs)
+    part = checkpoint or Path(f"{out}.part")
+    with told_plainly(lambda: _interrupted(part)):
+        kept = Checkpoint(part)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always", TransferWarning)
+            found = job.run(kept)
+        cautions = [w.message for w in seen if isinstance(w.message, TransferWarning)]
+        report = MomentsReport(cautions, is_resumed=kept.is_resumed)
+        try:
+            report.save(found, out, min_rows=min_rows, force=force)
+        except TooFewToShare as error:
+            tell(f"TooFewToShare: {error}")
+            tell(f"On the command line these are --drop and --min-rows.{_if_kept(part)}")
+            raise typer.Exit(1) from None
+        kept.remove()
+    report.tell(as_json=as_json)
+
+
+def _check_out(out: Path, force: bool) -> None:
+    """Refuse a name to write to before anything is read."""
+    what = None
+    if not out.name.endswith(SUFFIX):
+        what = f"{out} must end in {SUFFIX}, by which it is known as moments."
+    elif not out.parent.is_dir():
+        what = f"There is no folder {out.parent}."
+    elif out.exists() and not force:
+        what = f"{out} is there already. Give another name, or --force to replace it."
+    if what:
+        raise typer.BadParameter(what, param_hint="--out")
+
+
+def _names(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names between commas; one that has a comma of its own stands in quotes."""
+    return tuple(n.strip() for row in csv.reader(given or (), skipinitialspace=True) for n in row)
+
+
+def _words(given: Sequence[str] | None) -> dict[str, str] | None:
+    words = [word.partition("=") for word in given or ()]
+    if wrong := [key for key, sign, value in words if not (key and sign and value)]:
+        raise typer.BadParameter(f"{wrong[0]!r} is not KEY=VALUE.", param_hint="--csv")
+    return {key: value for key, _, value in words} or None
+
+
+def _interrupted(part: Path) -> str:
+    return f"Interrupted. Nothing was written.{_if_kept(part)}"
+
+
+def _if_kept(part: Path) -> str:
+    kept = f" What was read is kept in {part}: the same command goes on from there."
+    return kept if part.exists() else ""

@@ -1,0 +1,404 @@
+"""Checkpoints: whole or not there, refused when damaged, and of one job alone."""
+
+import json
+import os
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from poolwise import Files, moments_of
+from poolwise.errors import BadOption, BeginsAnew, NotACheckpoint, NotFinite, UnreadableFile
+from poolwise.tables import checkpoint as module
+from poolwise.tables.checkpoint import Checkpoint
+from poolwise.tables.file_batches import open_files
+from poolwise.tables.formats import Reader
+from poolwise.tables.pattern_sums import PatternSums, SumByPattern
+from poolwise.tables.streamed import FindLevels, Levels
+
+
+class Texts(Levels):
+    """Something that can be kept, and counts how often it was asked to be."""
+
+    asked = 0
+
+    def plain(self):
+        Texts.asked += 1
+        return super().plain()
+
+
+FOUND = Texts({"site": frozenset(["coast", "Ærø"])})
+MORE = Texts({"site": frozenset(["coast", "inland", "Ærø"])})
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "job.part"
+
+
+@pytest.fixture
+def written(path):
+    kept = Checkpoint(path, pause=0.0)
+    kept.keep(kept.task("levels of a"), 3, FOUND)
+    return path
+
+
+def test_what_was_kept_is_found_by_the_next_run(written):
+    kept = Checkpoint(written)
+    assert kept.restored(kept.task("levels of a"), Levels.of_plain) == (3, Levels(FOUND.texts))
+    assert kept.is_resumed
+    assert not kept.is_anew
+
+
+def test_nothing_was_kept_of_another_task(written):
+    kept = Checkpoint(written)
+    assert kept.restored(kept.task("levels of b"), Levels.of_plain) == (0, None)
+    assert not kept.is_resumed
+    assert kept.is_anew
+
+
+def test_a_new_checkpoint_makes_no_file_before_there_is_something_to_keep(path):
+    kept = Checkpoint(path, pause=0.0)
+    name = kept.task("levels of a")
+    assert kept.restored(name, Levels.of_plain) == (0, None)
+    kept.keep(name, 0, None, at_once=True)
+    assert not path.exists()
+    assert not kept.is_resumed
+    assert not kept.is_anew
+
+
+def test_another_version_of_poolwise_begins_anew(written, monkeypatch):
+    monkeypatch.setattr(module, "version", lambda name: "0.0.1")
+    kept = Checkpoint(written)
+    assert kept.restored(kept.task("levels of a"), Levels.of_plain) == (0, None)
+
+
+def test_states_that_a_run_does_not_come_to_go_with_its_first_writing(written):
+    kept = Checkpoint(written, pause=0.0)
+    name = kept.task("levels of b")
+    kept.keep(name, 1, FOUND)
+    states = json.loads(written.read_text().splitlines()[1])
+    assert list(states) == [name]
+    later = Checkpoint(written, pause=0.0)
+    later.task("levels of b")
+    later.keep(later.task("sums of b"), 1, FOUND)  # the second task of the same job
+    assert len(json.loads(written.read_text().splitlines()[1])) == 2
+
+
+def change(text, old, new):
+    assert text.count(old) >= 1
+    return text.replace(old, new, 1)
+
+
+DAMAGES = {
+    "empty": (lambda text: "", "does not begin"),
+    "prose": (lambda text: "Dear Sir,\n", "does not begin"),
+    "binary": (lambda text: "\x00\x01Ã", "does not begin"),
+    "a list": (lambda text: "[1, 2]\n", '"format"'),
+    "moments": (lambda text: '{"format": "poolwise moments", "version": 1}', '"format"'),
+    "newer": (lambda text: change(text, '"version": 1', '"version": 2'), "version is 2"),
+    "no version": (lambda text: change(text, '"version": 1, ', ""), "version is None"),
+    "cut short": (lambda text: text[:-20], "cut short"),
+    "one line": (lambda text: text.splitlines()[0], "cut short"),
+    "more shards than were done": (lambda text: change(text, "[3, ", "[4, "), "changed"),
+    "shards that are no number": (lambda text: change(text, "[3, ", '["3", '), "changed"),
+    "another letter": (lambda text: change(text, "coast", "Coast"), "changed"),
+    "nothing found": (lambda text: text.splitlines()[0] + "\n{}\n", "changed"),
+    "no digest": (lambda text: change(text, '"sha256"', '"sha1"'), "changed"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_refused_and_left_alone(written, damage):
+    spoil, why = DAMAGES[damage]
+    written.write_bytes(spoil(written.read_text()).encode("latin1"))
+    before = written.read_bytes()
+    with pytest.raises(NotACheckpoint, match=rf"job\.part.*{why}.*Remove it"):
+        Checkpoint(written)
+    assert written.read_bytes() == before
+
+
+def test_a_folder_is_no_checkpoint(tmp_path):
+    with pytest.raises(NotACheckpoint, match="directory"):
+        Checkpoint(tmp_path)
+    with pytest.raises(BadOption, match="folder that is there"):
+        Checkpoint(tmp_path / "no" / "job.part")
+
+
+@pytest.mark.parametrize("found", [None, [], {"site": 5}, {"moments": [["a"]]}, 3])
+def test_a_state_that_holds_something_else_is_refused(path, found):
+    class Odd:
+        def plain(self):
+            return found
+
+    kept = Checkpoint(path, pause=0.0)
+    kept.keep(kept.task("sums"), 1, Odd())
+    again = Checkpoint(path)
+    name = again.task("sums")
+    for make in (Levels.of_plain, PatternSums.of_plain):
+        with pytest.raises(NotACheckpoint, match="something else"):
+            again.restored(name, make)
+
+
+def test_an_interrupt_while_writing_leaves_the_earlier_state(written, monkeypatch):
+    kept = Checkpoint(written, pause=0.0)
+    name = kept.task("levels of a")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            kept.keep(name, 4, MORE)
+    assert [file.name for file in written.parent.iterdir()] == ["job.part"]
+    again = Checkpoint(written)
+    assert again.restored(again.task("levels of a"), Levels.of_plain)[0] == 3
+    kept.keep(name, 4, MORE, at_once=True)  # what was not written is no more taken for written
+    again = Checkpoint(written)
+    assert again.restored(again.task("levels of a"), Levels.of_plain) == (4, Levels(MORE.texts))
+
+
+class Clock:
+    """A clock that goes when it is told."""
+
+    def __init__(self, monkeypatch, writing=0.0):
+        self.now, self.writing, self.writings = 100.0, writing, 0
+        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+        write = module.write
+
+        def slow(*args, **options):
+            self.writings += 1
+            self.now += self.writing
+            write(*args, **options)
+
+        monkeypatch.setattr(module, "write", slow)
+
+
+def test_nothing_is_written_before_its_time(path, monkeypatch):
+    clock = Clock(monkeypatch)
+    kept = Checkpoint(path, pause=2.0)
+    name = kept.task("levels")
+    kept.keep(name, 1, FOUND)
+    kept.end(name, 1, FOUND)  # a quick job leaves no file behind
+    clock.now += 1.9
+    kept.keep(name, 2, FOUND)
+    assert not path.exists()
+    clock.now += 0.2
+    kept.keep(name, 3, FOUND)
+    kept.keep(name, 4, FOUND)
+    assert clock.writings == 1
+    kept.end(name, 5, FOUND)  # of a long job, the end of a task is written at once
+    kept.end(name, 5, FOUND)
+    assert clock.writings == 2
+    later = Checkpoint(path)
+    assert later.restored(later.task("levels"), Levels.of_plain)[0] == 5
+
+
+def test_large_states_are_written_less_often(path, monkeypatch):
+    clock = Clock(monkeypatch, writing=3.0)
+    kept = Checkpoint(path, pause=2.0)
+    name, begin, Texts.asked = kept.task("sums"), clock.now, 0
+    for done in range(1, 1001):
+        clock.now += 1.0  # a second of work
+        kept.keep(name, done, FOUND)
+    share = clock.writings * clock.writing / (clock.now - begin)
+    assert 0.03 < share < 0.06  # a twentieth, and a first one
+    assert Texts.asked == clock.writings  # nor is it turned into text for nothing
+
+
+def test_drafts_of_killed_processes_are_removed_in_the_end(written):
+    folder = written.parent
+    old, young = folder / f".job.part.{'0' * 16}", folder / f".job.part.{'1' * 16}"
+    others = [folder / f".other.part.{'0' * 16}", folder / ".job.part.notes"]
+    for file in (old, young, *others):
+        file.write_text("half a state")
+    for file in (old, *others):
+        os.utime(file, (time.time() - 3600,) * 2)
+    Checkpoint(written).remove()
+    assert {*folder.iterdir()} == {young, *others}
+    Checkpoint(written).remove()  # nothing there
+
+
+@pytest.fixture
+def history(tmp_path):
+    rng = np.random.default_rng(5)
+    (tmp_path / "history").mkdir()
+    for k in range(3):
+        rows = pd.DataFrame({"a": rng.normal(size=20), "b": rng.normal(size=20), "g": k})
+        rows.to_csv(tmp_path / "history" / f"{k}.csv", index=False)
+    return tmp_path / "history"
+
+
+def key(files, texts=("a", "b")):
+    return open_files(files, "here", dict.fromkeys(texts, False), None).batches.key
+
+
+def test_the_same_files_read_alike_have_the_same_key(history):
+    assert key(Files(history)) == key(Files(f"{history}/*.csv", progress=False, workers=2))
+
+
+def test_whatever_may_change_the_sums_changes_the_key(history):
+    keys = {
+        key(Files(history)),
+        key(Files([history / "0.csv", history / "1.csv"])),
+        key(Files([history / "1.csv", history / "0.csv", history / "2.csv"])),
+        key(Files(history, filter=[("a", ">", 0.0)])),
+        key(Files(history, filter=[("a", ">", 1.0)])),
+        key(Files(history, csv={"null_values": ["0"]})),
+        key(Files(history), ["a"]),
+    }
+    os.utime(history / "1.csv", ns=(1, 1))
+    keys.add(key(Files(history)))
+    (history / "1.csv").write_text((history / "1.csv").read_text() + "1,2,3\n")
+    os.utime(history / "1.csv", ns=(1, 1))
+    keys.add(key(Files(history)))
+    assert len(keys) == 9
+
+
+def test_pieces_of_a_long_file_are_in_the_key(history, monkeypatch):
+    rows = pd.DataFrame({"a": np.arange(100.0), "b": 1.0})
+    rows.to_parquet(history / "long.parquet", row_group_size=10)
+    files = Files(history / "long.parquet")
+    whole = key(files)
+    monkeypatch.setattr("poolwise.tables.formats.PIECE", 300)
+    assert len(open_files(files, "here", {"a": False}, None).batches.shards()) > 2
+    assert key(files) != whole
+
+
+def test_a_file_that_is_gone_is_told(history):
+    opened = open_files(Files(history), "here", {"a": False}, None)
+    (history / "1.csv").unlink()
+    with pytest.raises(UnreadableFile, match=r"1\.csv"):
+        _ = opened.batches.key
+
+
+def test_tasks_have_keys_by_all_that_matters(history):
+    assert FindLevels(("a",)).key != FindLevels(("b",)).key
+    assert SumByPattern(None, "fast", None, "x").key != SumByPattern(None, "exact", None, "x").key
+
+
+def test_only_files_have_a_checkpoint(path):
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    for table in (frame, frame.to_numpy(), pl.from_pandas(frame).lazy()):
+        with pytest.raises(BadOption, match=r"checkpoint=.*job\.part.*Files can have one"):
+            moments_of(table, checkpoint=path)
+    assert not path.exists()
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Return the names of the files, as they are read."""
+    names, batches = [], Reader.batches
+
+    def watched(reader, *args):
+        names.append(reader.file.path.stem)
+        return batches(reader, *args)
+
+    monkeypatch.setattr(Reader, "batches", watched)
+    return names
+
+
+def test_a_job_that_is_done_removes_its_file(history, path, read):
+    alone = moments_of(history)
+    read.clear()
+    kept = Checkpoint(path, pause=0.0)
+    assert moments_of(history, checkpoint=kept).text() == alone.text()
+    assert read == ["0", "1", "2"]
+    assert path.exists()  # who made it removes it
+    again = moments_of(history, checkpoint=path)
+    assert again.text() == alone.text()
+    assert read == ["0", "1", "2"]  # all was there
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("change", ["a file", "more files", "columns", "precision"])
+def test_a_job_that_has_changed_begins_anew_and_says_so(history, path, read, change):
+    moments_of(history, checkpoint=Checkpoint(path, pause=0.0))
+    options = {}
+    if change == "a file":
+        (history / "1.csv").write_text((history / "1.csv").read_text() + "1,2,3\n")
+    elif change == "more files":
+        (history / "3.csv").write_text("a,b,g\n1,2,3\n")
+    else:
+        options = {"columns": {"drop": ["b"]}, "precision": {"precision": "exact"}}[change]
+    alone = moments_of(history, **options)
+    read.clear()
+    with pytest.warns(BeginsAnew, match=r"job\.part.*anew") as seen:
+        found = moments_of(history, checkpoint=path, **options)
+    assert found.text() == alone.text()
+    assert read[:3] == ["0", "1", "2"]
+    assert seen[0].filename == __file__
+    assert not path.exists()
+
+
+def test_a_damaged_checkpoint_is_told_before_anything_is_read(history, path, read):
+    path.write_text("my diary")
+    with pytest.raises(NotACheckpoint):
+        moments_of(history, checkpoint=path)
+    assert path.read_text() == "my diary"
+    assert not read
+
+
+@pytest.mark.parametrize("pause", [0.0, 1e-9])  # written after every shard, or in the end
+def test_an_error_on_the_way_keeps_what_was_found(history, path, read, pause):
+    alone = moments_of(history)
+    good = (history / "2.csv").read_text()
+    stat = (history / "2.csv").stat()
+    number = good.splitlines()[1].partition(",")[0]
+    (history / "2.csv").write_text(good.replace(number, "1e" + "9" * (len(number) - 2)))
+    os.utime(history / "2.csv", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    read.clear()
+    with pytest.raises(NotFinite, match=r"2\.csv.*'a': 1"):
+        moments_of(history, checkpoint=Checkpoint(path, pause=pause))
+    assert read == ["0", "1", "2"]
+    (history / "2.csv").write_text(good)
+    os.utime(history / "2.csv", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert moments_of(history, checkpoint=path).text() == alone.text()
+    assert read == ["0", "1", "2", "2"]
+
+
+def test_an_interrupt_keeps_what_was_found_although_nothing_was_due(history, path, monkeypatch):
+    alone = moments_of(history)
+    batches = Reader.batches
+
+    def interrupted(reader, *args):
+        if reader.file.path.stem == "2":
+            raise KeyboardInterrupt
+        return batches(reader, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Reader, "batches", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            moments_of(history, checkpoint=Checkpoint(path, pause=1e9))
+    assert path.exists()
+    assert moments_of(history, checkpoint=path).text() == alone.text()
+
+
+def test_a_bar_begins_where_the_reading_does(history, path, monkeypatch):
+    moments_of(history, checkpoint=Checkpoint(path, pause=0.0))
+    bars = []
+
+    class Bar:
+        def __init__(self, size):
+            self.size, self.rows, self.bytes = size, 0, 0.0
+            bars.append(self)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def update(self, rows, size):
+            self.rows, self.bytes = self.rows + rows, self.bytes + size
+
+    monkeypatch.setattr(
+        "poolwise.tables.streamed.reading_bar", lambda label, size, show=None: Bar(size)
+    )
+    moments_of(history, checkpoint=path)
+    (bar,) = bars
+    assert bar.bytes == pytest.approx(bar.size)
+    assert bar.rows == 0
