@@ -43,6 +43,7 @@ ORDER = [
     "suspicions",
     "summary",
     "intake",
+    "moments_intake",
     "updating",
     "regressor",
     "splits",

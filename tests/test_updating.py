@@ -215,6 +215,25 @@ class TestFrames:
             found.update(sources={"old": (more, y[60:])})
         assert bits(found.coef_) == bits(before)
 
+    def test_a_new_level_is_refused_whatever_the_sources_are_called(self, frame):
+        table, y = frame
+        old = table.assign(cost=y)
+        found = model_of(unseen_level="ignore").fit(table[:60], y[:60], sources={"X": old[60:90]})
+        with pytest.raises(NewLevels):
+            found.update(table[90:].assign(site="east"), y[90:], sources={"X": old[90:]})
+
+    @pytest.mark.parametrize("codes", [["n", "s", "w"], ["1", "2", "3"]])
+    def test_files_of_text_columns_are_added_with_and_without_rows(self, frame, codes, tmp_path):
+        table, y = frame
+        table = table.assign(site=table["site"].map(dict(zip("nsw", codes, strict=True))))
+        table.assign(cost=y)[90:].to_csv(tmp_path / "old.csv", index=False)
+        files = {"old": str(tmp_path / "old.csv")}
+        for rows in ((), (table[60:90], y[60:90])):
+            found = model_of().fit(table[:60], y[:60]).update(*rows, sources=files)
+            first = 90 if rows else 60
+            known = model_of().fit(table[:first], y[:first], sources=files)
+            assert_same_model(found, known)
+
     def test_another_kind_of_value_is_refused(self, frame):
         table, y = frame
         found = model_of().fit(table[:60], y[:60])

@@ -506,6 +506,19 @@ class NewLevels(TransferError):
         )
 
 
+class UnclearLevels(TransferError):
+    """Indicators in moments that do not tell which level each row has."""
+
+    def __init__(self, source: str, column: str, why: str, then: str = "") -> None:
+        advice = then or (
+            "Take its moments with an indicator for every level, or add the one that is missing, "
+            "which is one less the sum of the others, with Moments.affine"
+        )
+        super().__init__(
+            f"The levels of {column!r} in the moments of {source} are not clear: {why}. {advice}."
+        )
+
+
 class UnusableModel(TransferError):
     """A published model that does not tell enough to stand in for its rows."""
 
@@ -688,6 +701,16 @@ class EmptySource(TransferWarning):
         super().__init__(
             f"Source {source!r} has no rows, or their weights are all zero: it changes nothing. "
             "Was it filtered too far?"
+        )
+
+
+class LevelAssumed(TransferWarning):
+    """A level of a text column that moments do not name, and the one that stands in for it."""
+
+    def __init__(self, source: str, column: str, what: str) -> None:
+        super().__init__(
+            f"The moments of {source} do not name all levels of {column!r}: {what}. Moments with "
+            "an indicator for every level leave nothing to assume."
         )
 
 

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from poolwise.chunks import doubles, doubles_of_objects, weights_as_numbers
-from poolwise.double_double import Array
+from poolwise.chunks import weights_as_numbers
 from poolwise.errors import (
-    DifferentResponse,
     DroppedColumns,
     EmptySource,
     EmptyTarget,
-    LevelsApart,
-    NoResponse,
-    NoSharedColumn,
-    NotMoments,
-    NotNumeric,
     ResponseInFeatures,
-    RoundedIntegers,
-    TooManyColumns,
     TransferWarning,
 )
 from poolwise.least_squares import rounding_error
 from poolwise.moments import Moments
 from poolwise.precision import PRECISIONS, Kept, Precision, chosen, needed
 from poolwise.problem import Problem
-from poolwise.store import is_moments_path
 from poolwise.tables import Table, open_table
-from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column, check_known, encoded, unify
-from poolwise.tables.file_batches import open_files
-from poolwise.tables.files import Files
+from poolwise.tables.levels_apart import levels_apart
+from poolwise.tables.moments_table import Levels, MomentsTable, kinds_of, open_moments, part_of
+from poolwise.tables.opening import open_source, rows_of
 from poolwise.tables.patterns import Pattern, named_patterns, read_sources
+from poolwise.tables.responses import name_of, numbers
 from poolwise.tables.rows import TableRows
-from poolwise.tables.sources import Given, Sources
+from poolwise.tables.sources import Sources
 from poolwise.tables.streamed import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
-from poolwise.tables.streams import is_stream, open_stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +111,7 @@ def gather(
     problem = tables.problem(response, intercept)
     if precision == "auto" and (better := _digits_needed(problem)) != "fast":
         problem = tables.read_again(better).problem(response, intercept)
-    everywhere = set(problem.features).intersection(*(m.names for m in tables.moments.values()))
-    short = [c.name for c in tables.columns if not everywhere.issuperset(c.outputs)]
-    optional = tables.lacking.union(short)
+    optional = tables.lacking.union(lacking_somewhere(problem, tables.columns))
     return Intake(problem, tables.columns, tables.complete, optional, tables.cautions)
 
 
@@ -173,6 +161,7 @@ def gather_more(
     y: Any,
     *,
     columns: tuple[Column, ...],
+    levels: Mapping[str, Levels | None],
     known: Collection[str],
     response: str,
     weights: Any = None,
@@ -190,6 +179,8 @@ def gather_more(
         Their response.
     columns : tuple of Column
         The columns of the fit.
+    levels : mapping of str to Levels or None
+        The columns of the fit as moments are matched with them.
     known : collection of str
         Names of the sources of the fit.
     response : str
@@ -207,6 +198,7 @@ def gather_more(
         intercept=intercept,
         precision=precision,
         columns=columns,
+        levels=levels,
         known=known,
     )
 
@@ -223,20 +215,18 @@ def _read(
     precision: Precision,
     unseen_level: Literal["raise", "ignore"] = "raise",
     columns: tuple[Column, ...] | None = None,
+    levels: Mapping[str, Levels | None] | None = None,
     known: Collection[str] = (),
 ) -> Tables:
     """Turn each table into moments, with columns found here unless they are given."""
     given = dict(sources)
     if response in target.names:
         raise ResponseInFeatures(response)
-    tables = {
-        name: _open_source(name, source, target, response)
-        for name, source in given.items()
-        if isinstance(source, Given)
-    }
+    is_new = columns is None or levels is None
+    tables = _opened(sources, target, columns, levels, response)
     whole = np.flatnonzero(~target.missing(target.names).any(axis=1))
-    is_whole, is_new = len(whole) == target.rows, columns is None
-    if columns is None:
+    is_whole = len(whole) == target.rows
+    if columns is None or levels is None:
         if not len(whole):
             raise EmptyTarget(target.rows, _missing_counts(target))
         columns = unify(
@@ -247,13 +237,13 @@ def _read(
             intercept=intercept,
             unseen=unseen_level,
         )
+        levels = {c.name: Levels.of(c) for c in columns}
     else:
-        for where, table in {"X": target, **tables}.items():
+        for where, table in (("X", target), *((f"source {n!r}", t) for n, t in tables.items())):
             if not _is_empty(table):
-                check_known(table, columns, where if table is target else f"source {where!r}")
-    all_rows = TableRows(
-        target, columns, response, numbers(y, response), _weights(weights), "the target"
-    )
+                check_known(table, columns, where)
+    own_weights = None if weights is None else weights_as_numbers(weights)
+    all_rows = TableRows(target, columns, response, numbers(y, response), own_weights, "the target")
     split: dict[tuple[str, ...], TableRows] = {(): all_rows}
     if not is_whole:
         split = all_rows.by_pattern()
@@ -265,21 +255,25 @@ def _read(
     )
     rows |= own_rows
     moments: dict[str, Moments] = {}
-    for name, source in given.items():
-        if isinstance(source, Moments):
-            there: Sequence[str] = source.names
-            used: Sequence[str] = (*encoded(columns), response)
-            moments[name] = _part_of(name, source, used, response)
-        else:
-            there, used = tables[name].names, (*target.names, response)
-            rows[name] = _rows_of(name, source, tables[name], columns, response, own_name)
-        if _is_empty(source if isinstance(source, Moments) else tables[name]):
+    for name, table in tables.items():
+        source = given[name]
+        if isinstance(table, MomentsTable):
+            part, told = part_of(name, table, levels, response)
+            order = (*encoded(columns), response)
+            moments[name] = part.select([n for n in order if n in part])
+            cautions += told
+            continue
+        assert not isinstance(source, Moments)
+        rows[name] = rows_of(name, source, table, columns, response, own_name)
+        if _is_empty(table):
             cautions.append(EmptySource(name))
-        if extra := [n for n in there if n not in used]:
-            cautions.append(DroppedColumns(name, extra, [n for n in used if n not in there]))
+        used = (*target.names, response)
+        if extra := [n for n in table.names if n not in used]:
+            lacking = [n for n in used if n not in table.names]
+            cautions.append(DroppedColumns(name, extra, lacking))
     if is_new:
-        cautions += _levels_apart(target, tables, columns)
-    read, kept, lacking, more = read_sources(
+        cautions += levels_apart(target, tables, columns)
+    read, kept, patterns, more = read_sources(
         rows, taken=given, intercept=intercept, precision=precision, known=known
     )
     own = complete.moments(precision, intercept=intercept)
@@ -289,135 +283,43 @@ def _read(
         columns,
         complete,
         kept,
-        frozenset(lacking.union(*split)),
+        frozenset(patterns.union(*split)),
         (*cautions, *more),
     )
 
 
-def gather_moments(
-    target: Any, sources: Any, response: str, *, intercept: bool
-) -> tuple[Problem, tuple[TransferWarning, ...]]:
-    """Match moments by column name.
-
-    Parameters
-    ----------
-    target : Moments, or the path of a file of moments
-        Of all features and the response.
-    sources : Moments or path, or list or mapping of these
-        See :class:`poolwise.Sources`.
-    response : str
-        Name of the response.
-    intercept : bool
-        Whether the model has an intercept.
-    """
-    target = as_moments(target, "the target")
-    kept: dict[str, Moments] = {}
-    cautions: list[TransferWarning] = []
-    for name, source in Sources(sources):
-        if not isinstance(source, Moments):
-            raise NotMoments(f"source {name!r}", source.X)
-        kept[name] = _part_of(name, source, target.names, response)
-        if source.weight == 0.0:
-            cautions.append(EmptySource(name))
-        if extra := [n for n in source.names if n not in target]:
-            lacking = [n for n in target.names if n not in source]
-            cautions.append(DroppedColumns(name, extra, lacking))
-    return Problem(target, kept, response, intercept), tuple(cautions)
-
-
-def as_moments(given: Any, name: str) -> Moments:
-    """Return moments, from a file if a path was given."""
-    if is_moments_path(given):
-        return Moments.load(given)
-    if not isinstance(given, Moments):
-        raise NotMoments(name, given)
-    return given
-
-
-def name_of(y: Any) -> str | None:
-    """Return the name that a response brings along, if any."""
-    name = getattr(y, "name", None)
-    return str(name) if isinstance(name, str) and name else None
-
-
-def numbers(y: Any, name: str) -> Array:
-    """Return a response as doubles; what is missing becomes NaN."""
-    values = np.asarray(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    advice = "Give one number per row."
-    if values.ndim != 1 or values.dtype.kind not in "fiubO":
-        what = f"is the response and has the type {values.dtype}, shape {values.shape}"
-        raise NotNumeric(name, what, advice)
-    if values.dtype.kind == "O" and any(isinstance(v, str) for v in values):
-        raise NotNumeric(name, "is the response and holds text", advice)
-    try:
-        read = doubles_of_objects if values.dtype.kind == "O" else doubles
-        return read(values, f"the response {name!r}")
-    except RoundedIntegers:
-        raise
-    except (TypeError, ValueError) as error:
-        raise NotNumeric(name, f"is the response and is not numeric ({error})", advice) from error
-
-
-def _weights(weights: Any) -> Array | None:
-    return None if weights is None else weights_as_numbers(weights)
-
-
-def _open_source(name: str, source: Given, target: Table, response: str) -> Table | StreamedTable:
-    where, X = f"source {name!r}", source.X
-    alone = source.y is None and source.weights is None
-    if isinstance(X, Files) or (alone and is_stream(X)):
-        texts = {n: target.levels_of(n) is not None for n in target.names}
-        opened = open_files if isinstance(X, Files) else open_stream
-        return opened(X, where, texts, response)
-    table = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, where)
-    if not isinstance(table, ArrayTable):
-        return table
-    if len(table.names) > len(target.names):
-        raise TooManyColumns(name, len(table.names), len(target.names))
-    return ArrayTable(table.values, target.names[: len(table.names)])
-
-
-def _rows_of(
-    name: str,
-    source: Given,
-    table: Table | StreamedTable,
-    columns: Sequence[Column],
+def _opened(
+    sources: Sources,
+    target: Table,
+    columns: tuple[Column, ...] | None,
+    levels: Mapping[str, Levels | None] | None,
     response: str,
-    own_name: str | None,
-) -> TableRows | StreamedRows:
-    has = tuple(c for c in columns if c.name in table.names and not table.is_void(c.name))
-    if isinstance(table, StreamedTable):
-        if response not in table.names:
-            raise NoResponse(name, response, table.names)
-        if not has:
-            raise NoSharedColumn(name, table.names, [c.name for c in columns])
-        return StreamedRows(table, has, response, name)
-    if source.y is None:
-        if response not in table.names:
-            raise NoResponse(name, response, table.names)
-        y = table.read([Column(response)], 0, table.rows)[:, 0]
+) -> dict[str, Table | StreamedTable | MomentsTable]:
+    """Open each source, as the target's columns say or as those of the fit did."""
+    given = dict(sources)
+    if not given:
+        return {}
+    kinds = {n: target.levels_of(n) for n in target.names}
+    if columns is not None and levels is not None:
+        kinds = {c.name: c.levels for c in columns}
+        by_name = kinds_of(levels)
     else:
-        theirs = name_of(source.y)
-        if theirs and own_name and theirs != own_name:
-            raise DifferentResponse(name, theirs, own_name)
-        if response in table.names:
-            raise ResponseInFeatures(response, f"source {name!r}")
-        y = numbers(source.y, response)
-    if not has and table.rows:
-        raise NoSharedColumn(name, table.names, [c.name for c in columns])
-    return TableRows(table, has, response, y, _weights(source.weights), f"source {name!r}")
+        by_name = kinds
+    texts = {n: known is not None for n, known in kinds.items()}
+    return {
+        name: (
+            open_moments(name, source, by_name, response)
+            if isinstance(source, Moments)
+            else open_source(name, source, texts, response)
+        )
+        for name, source in given.items()
+    }
 
 
-def _part_of(name: str, source: Moments, used: Sequence[str], response: str) -> Moments:
-    """Return the moments of those columns of a source that the target has too."""
-    if response not in source:
-        raise NoResponse(name, response, source.names)
-    shared = [n for n in source.names if n in used]
-    if shared == [response]:
-        raise NoSharedColumn(name, source.names, [n for n in used if n != response])
-    return source.select(shared)
+def lacking_somewhere(problem: Problem, columns: Iterable[Column]) -> list[str]:
+    """Return the raw columns that some source lacks."""
+    everywhere = set(problem.seen_by_all())
+    return [c.name for c in columns if not everywhere.issuperset(c.outputs)]
 
 
 def _digits_needed(problem: Problem) -> Kept:
@@ -438,11 +340,11 @@ def _digits_needed(problem: Problem) -> Kept:
     return needed(rounding_error(pool.scatter if problem.intercept else pool.about_zero()))
 
 
-def _is_empty(table: Moments | Table | StreamedTable) -> bool:
+def _is_empty(table: Table | StreamedTable | MomentsTable) -> bool:
     """Say whether a source has nothing to add; of a streamed one that is known once it is read."""
     if isinstance(table, StreamedTable):
         return False
-    return not (table.weight if isinstance(table, Moments) else table.rows)
+    return not (table.moments.weight if isinstance(table, MomentsTable) else table.rows)
 
 
 def _read_again(moments: Moments, rows: Pattern, better: Kept) -> Moments:
@@ -452,23 +354,6 @@ def _read_again(moments: Moments, rows: Pattern, better: Kept) -> Moments:
     if PRECISIONS.index(moments.precision) < PRECISIONS.index(better):
         return rows.moments(better)
     return moments
-
-
-def _levels_apart(
-    target: Table, tables: Mapping[str, Table | StreamedTable], columns: Sequence[Column]
-) -> list[TransferWarning]:
-    """Point out text columns that have no level in common with the target."""
-    cautions: list[TransferWarning] = []
-    for column in columns:
-        if column.levels is None:
-            continue
-        ours = target.levels_of(column.name) or ()
-        for name, table in tables.items():
-            if column.name in table.names and not table.is_void(column.name):
-                theirs = table.levels_of(column.name) or ()
-                if not set(ours) & set(theirs):
-                    cautions.append(LevelsApart(name, column.name, theirs, ours))
-    return cautions
 
 
 def _missing_counts(table: Table) -> dict[str, int]:

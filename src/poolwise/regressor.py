@@ -26,10 +26,11 @@ from poolwise.errors import (
     TransferWarning,
 )
 from poolwise.fit import LinearFit, held, regress
-from poolwise.intake import gather, gather_moments
+from poolwise.intake import gather
 from poolwise.intervals import prediction_deviation, quantile
 from poolwise.methods import METHODS, method_of
 from poolwise.moments import Moments
+from poolwise.moments_intake import gather_moments
 from poolwise.precision import Precision, check_precision
 from poolwise.problem import JointMethod, Method, Problem
 from poolwise.summary import Summary, summarise
@@ -37,6 +38,7 @@ from poolwise.suspicions import suspicions
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable, unmasked
 from poolwise.tables.columns import Column, encoded
+from poolwise.tables.moments_table import Levels
 from poolwise.theory import transfer_gain_of
 from poolwise.updating import changed, is_moments
 
@@ -166,6 +168,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
                 unseen_level=self.unseen_level,
                 precision=self.precision,
             )
+            self._levels = {c.name: Levels.of(c) for c in intake.columns}
             _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
         return self
 
@@ -188,14 +191,17 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """
         with _all_or_nothing(self):
             self._check_options()
-            problem, cautions = gather_moments(
-                target, sources, self.response, intercept=self.fit_intercept
+            intake = gather_moments(
+                target,
+                sources,
+                self.response,
+                intercept=self.fit_intercept,
+                unseen_level=self.unseen_level,
             )
-            self.feature_names_in_ = np.array(problem.features, dtype=object)
-            self.n_features_in_ = len(problem.features)
-            columns = tuple(Column(n) for n in problem.features)
-            optional = frozenset(problem.features).difference(problem.seen_by_all())
-            _warn(self._solve(problem, columns, optional, cautions))
+            self.feature_names_in_ = np.array([c.name for c in intake.columns], dtype=object)
+            self.n_features_in_ = len(intake.columns)
+            self._levels = dict(intake.levels)  # as moments are matched with them in an update
+            _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
         return self
 
     def update(
@@ -419,6 +425,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         change = changed(
             self.problem_,
             self.columns_,
+            self._levels,
             X,
             y,
             weights=weights,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,14 +15,19 @@ from poolwise.errors import (
     TransferWarning,
     UnknownSource,
 )
-from poolwise.intake import as_moments, gather_more, name_of
+from poolwise.intake import gather_more
 from poolwise.moments import Moments
+from poolwise.moments_intake import as_moments
 from poolwise.precision import PRECISIONS, Precision
 from poolwise.problem import Problem
 from poolwise.store import is_moments_path
 from poolwise.tables import Table
 from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column
+from poolwise.tables.moments_table import Levels, MomentsTable, kinds_of
+from poolwise.tables.responses import name_of
+
+Verb: TypeAlias = Literal["add", "subtract"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +57,7 @@ def is_moments(thing: object) -> bool:
 def changed(
     problem: Problem,
     columns: tuple[Column, ...],
+    levels: Mapping[str, Levels | None],
     target: Table | Any,
     y: Any,
     *,
@@ -68,6 +75,8 @@ def changed(
         The problem that was solved.
     columns : tuple of Column
         Its raw columns and their encoding, which do not change.
+    levels : mapping of str to Levels or None
+        The same as moments are matched with them.
     target : Table, Moments, path or None
         Rows of the target: a table that was opened, or moments.
     y : array-like or None
@@ -84,6 +93,7 @@ def changed(
         Whether these rows are taken away.
     """
     own, known = problem.tables()
+    verb: Verb = "subtract" if forget else "add"
     if precision == "auto":
         precision = max((own, *known.values()), key=_digits).precision
     by_moments = target is None or is_moments(target)
@@ -97,6 +107,7 @@ def changed(
         empty if by_moments else target,
         np.zeros(0) if by_moments else y,
         columns=columns,
+        levels=levels,
         known=known,
         response=problem.response,
         weights=weights,
@@ -104,14 +115,15 @@ def changed(
         intercept=problem.intercept,
         precision=precision,
     )
-    rows = read.target
+    rows, cautions = read.target, list(read.cautions)
     if by_moments and target is not None:
-        rows = as_moments(target, "the target")
-    own = _merged(own, rows, forget, "the target")
+        rows, told = _encoded(as_moments(target, "the target"), own, levels, problem.response, verb)
+        cautions += told
+    own = _merged(own, rows, verb, "the target")
     tables = dict(known)
     for source, part in read.moments.items():
         if source in tables:
-            tables[source] = _merged(tables[source], part, forget, f"source {source!r}")
+            tables[source] = _merged(tables[source], part, verb, f"source {source!r}")
         elif forget and part.weight:
             raise UnknownSource(source, list(known))
         else:
@@ -122,7 +134,7 @@ def changed(
     return Change(
         Problem(own, tables, problem.response, problem.intercept),
         read.lacking.union(lacking),
-        read.cautions,
+        tuple(cautions),
     )
 
 
@@ -130,9 +142,20 @@ def _digits(table: Moments) -> int:
     return PRECISIONS.index(table.precision)
 
 
-def _merged(old: Moments, new: Moments, forget: bool, where: str) -> Moments:
+def _encoded(
+    given: Moments, own: Moments, levels: Mapping[str, Levels | None], response: str, verb: Verb
+) -> tuple[Moments, list[TransferWarning]]:
+    """Return moments of the target with the indicators that the model has."""
+    table = MomentsTable.of("the target", given, kinds_of(levels), response)
+    there = [*(n for n in own.names if n != response or n in given), *table.extra(levels)]
+    if there != list(own.names):
+        raise ColumnMismatch(own.names, there, verb, "the target")
+    return table.part(levels, response)
+
+
+def _merged(old: Moments, new: Moments, verb: Verb, where: str) -> Moments:
     """Add rows to a table, or take them away, whatever the order of the columns."""
     if set(old.names) != set(new.names):
-        raise ColumnMismatch(old.names, new.names, "subtract" if forget else "add", where)
+        raise ColumnMismatch(old.names, new.names, verb, where)
     part = new if old.names == new.names else new.select(old.names)
-    return old - part if forget else old + part
+    return old - part if verb == "subtract" else old + part
