@@ -42,6 +42,8 @@ ORDER = [
     "methods",
     "suspicions",
     "summary",
+    "second_reading",
+    "reading",
     "intake",
     "moments_intake",
     "updating",
