@@ -29,6 +29,7 @@ ORDER = [
     "plausible",
     "store",
     "moments",
+    "published_numbers",
     "published_model",
     "tails",
     "fit",
