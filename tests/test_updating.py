@@ -377,6 +377,25 @@ class TestMoments:
         assert (left.scatter.diagonal() >= 0.0).all()
 
     @pytest.mark.parametrize("precision", PRECISIONS)
+    def test_what_is_left_can_be_saved_and_loaded_however_little_it_is(self, precision, tmp_path):
+        path = tmp_path / "left.moments.json"
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            columns, kept = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+            rows = rng.normal(size=(30, columns)) + 10.0 ** rng.uniform(0.0, 8.0)
+            w, names = 10.0 ** rng.uniform(-2.0, 2.0, size=30), NAMES[:columns]
+            a = Moments.of_rows(names, rows[:kept], w[:kept], precision=precision)
+            b = Moments.of_rows(names, rows[kept:], w[kept:], precision=precision)
+            left = (a + b) - b
+            left.save(path, overwrite=True)
+            assert_same_bits(Moments.load(path), left)
+            # Rounding errors are shares of the sums over all rows, and of their means, up to 1e8.
+            room = {"fast": 1e-12, "accurate": 1e-20, "exact": 0.0}[precision]
+            unit = np.sqrt((a + b).scatter.diagonal())
+            gone = np.abs((left.scatter - a.scatter).pair.high)
+            assert (gone <= room * np.outer(unit, unit)).all()
+
+    @pytest.mark.parametrize("precision", PRECISIONS)
     def test_all_rows_taken_away_leave_nothing(self, precision):
         a = Moments.of_rows(["a", "b"], X[:, :2], W, precision=precision)
         assert_same_bits(a - a, Moments.empty(["a", "b"]))

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from poolwise.double_double import Array, Pair
 from poolwise.fraction_matrix import FractionMatrix
 
+LAST_DIGITS = 1e-9  # least eigenvalue of a correlation matrix, per column, that is left alone
+
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
@@ -92,15 +94,22 @@ class Scatter:
         return Scatter.of_pair(self.pair + vector[:, None] * vector[None, :] * factor)
 
     def floored(self) -> Scatter:
-        """Return the scatter with zero where rounding has left less than that of a column."""
-        at = np.flatnonzero(self._high.diagonal() < 0.0)
-        if not len(at):
+        """Return a scatter that rows can have, where rounding has left less than that.
+
+        A column without variance has no products. The others are brought to one scale, and
+        negative eigenvalues, if they are more than the last digits, become zero.
+        """
+        d = self._high.diagonal()
+        varies = d > 0.0
+        unit = np.sqrt(np.where(varies, d, 0.0))
+        per = 1.0 / np.where(varies, unit, np.inf)
+        values, vectors = np.linalg.eigh(self._high * per[:, None] * per)
+        is_even = values.min(initial=0.0) >= -LAST_DIGITS * len(d)
+        if is_even and not self._high[~varies].any():
             return self
-        high, low = self._high.copy(), None if self._low is None else self._low.copy()
-        high[at, at] = 0.0
-        if low is not None:
-            low[at, at] = 0.0
-        return Scatter.of(high, low)
+        nearest = (vectors * np.maximum(values, 0.0)) @ vectors.T * unit[:, None] * unit
+        high = (nearest + nearest.T) / 2.0
+        return Scatter.of(high, None if self._low is None else np.zeros_like(high))
 
     def mapped(self, matrix: Array) -> Scatter:
         """Return the scatter of ``matrix @ z``."""
