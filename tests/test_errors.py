@@ -11,6 +11,7 @@ from poolwise.errors import TransferError, TransferWarning, listed, named_counts
 # One of each, as its callers make it.
 EXAMPLES = [
     errors.ColumnMismatch(["a"], ["b"]),
+    errors.ColumnMismatch(["a"], ["b"], "add", "source 'old'"),
     errors.ShapeMismatch(2, [(3, 1)]),
     errors.MissingColumns(["incom"], ["income"]),
     errors.DuplicateColumns(["a", "a"]),

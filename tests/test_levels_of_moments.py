@@ -337,9 +337,9 @@ class TestUpdates:
 
     def test_columns_that_the_model_lacks_are_refused_in_the_target(self):
         model = fitted(TARGET, {"old": OLD})
-        with pytest.raises(ColumnMismatch, match=r"the target.*the right has \['height'\]"):
+        with pytest.raises(ColumnMismatch, match=r"the target.*what was given has \['height'\]"):
             model.update(in_full(TARGET.assign(height=1.0)))
-        with pytest.raises(ColumnMismatch, match=r"the target.*the left has \['cost'\]"):
+        with pytest.raises(ColumnMismatch, match=r"the target.*the model has \['cost'\]"):
             model.update(in_full(TARGET.drop(columns="cost")))
 
 

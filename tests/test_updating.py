@@ -135,6 +135,16 @@ class TestAdding:
         assert list(found.problem_.sources) == list(known.problem_.sources)
         assert_same_model(found, known)
 
+    def test_a_source_that_is_named_like_a_pattern_stays_apart_from_it(self):
+        Z, old = X[:200].copy(), {"rows without x2": source(OLD)}
+        Z[50:, 2] = np.nan
+        found = model_of().fit(Z[:150], Y[:150], sources=old).update(Z[150:], Y[150:200])
+        known = model_of().fit(Z, Y[:200], sources=old)
+        rows = {name: s.rows for name, s in known.problem_.sources.items()}
+        assert rows == {"rows without x2 (too)": 150, "rows without x2": 190}
+        assert {name: s.rows for name, s in found.problem_.sources.items()} == rows
+        assert_same_model(found, known)
+
     def test_rows_without_a_complete_one_are_history(self):
         Z = X[:100].copy()
         Z[50:, 2] = np.nan
@@ -249,6 +259,17 @@ class TestFrames:
             found.update(table[60:], y[60:].rename("price"))
         found.update(table[60:], y[60:].to_numpy())
 
+    def test_another_response_of_a_source_is_refused_as_in_a_fit(self, frame):
+        table, y = frame
+        found = model_of().fit(table[:60], y[:60])
+        with pytest.raises(DifferentResponse, match="source 'old' is named 'price'"):
+            found.update(sources={"old": (table[60:], y[60:].rename("price"))})
+        known = model_of().fit(table[:60], y[:60].rename("y"))  # the name that is the default
+        with pytest.raises(DifferentResponse, match="'price'"):
+            known.update(table[60:], y[60:].rename("price"))
+        nameless = model_of().fit(table[:60], y[:60].to_numpy())
+        assert nameless.update(table[60:], y[60:].rename("price")).problem_.target.rows == 120
+
     def test_a_table_that_holds_the_response_is_a_source(self, frame):
         table, y = frame
         old = table.drop(columns="site").assign(cost=y)
@@ -286,6 +307,18 @@ class TestForgetting:
         found = model_of().fit(*both(NEW, LATER), sample_weight=W[:60])
         found.forget(X[LATER], Y[LATER], sample_weight=W[LATER])
         assert_same_model(found, model_of().fit(X[NEW], Y[NEW], sample_weight=W[NEW]))
+
+    @pytest.mark.parametrize("precision", PRECISIONS)
+    def test_a_level_whose_rows_are_forgotten_has_no_coefficient(self, precision):
+        for seed in range(5):
+            rng = np.random.default_rng(seed)
+            table = pd.DataFrame({"age": rng.normal(60.0, 8.0, 90), "site": ["n", "s", "w"] * 30})
+            y, w, west = rng.normal(size=90), np.full(90, 0.1), table["site"] == "w"
+            found = model_of("target_only", precision).fit(table, y, sample_weight=w)
+            found.forget(table[west], y[west], sample_weight=w[west])
+            assert dict(zip(found.coef_names_, found.coef_, strict=True))["site=w"] == 0.0
+            known = model_of("target_only", precision).fit(table[~west], y[~west])
+            assert_allclose(found.coef_[:2], known.coef_, rtol=1e-9)
 
     @pytest.mark.parametrize("precision", PRECISIONS)
     def test_rows_that_were_never_there_are_refused_and_nothing_changes(self, precision):
@@ -331,9 +364,11 @@ class TestRefusals:
 
     def test_other_columns_are_refused(self):
         found = model_of().fit(X[NEW], Y[NEW], sources={"old": source(OLD)})
-        with pytest.raises(ColumnMismatch, match=r"in the target: only the left has \['x1'\]"):
+        with pytest.raises(ColumnMismatch, match=r"in the target: only the model has \['x1'\]"):
             found.update(found.problem_.target.select(["x0", "x2", "y"]))
-        with pytest.raises(ColumnMismatch, match=r"in source 'old': only the left has \['x1'\]"):
+        with pytest.raises(
+            ColumnMismatch, match=r"in source 'old': only the model has \['x1'\].*under"
+        ):
             found.update(sources={"old": (X[OLDER, :1], Y[OLDER])})
         with pytest.raises(ValueError, match="features"):
             found.update(X[LATER, :2], Y[LATER])

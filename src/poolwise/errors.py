@@ -38,13 +38,21 @@ class ColumnMismatch(TransferError):
     ) -> None:
         only_left = [n for n in left if n not in right]
         only_right = [n for n in right if n not in left]
+        ours, theirs = ("the model", "what was given") if where else ("the left", "the right")
+        what = f"{ours} has the order {listed(left)}, {theirs} {listed(right)}"
         if only_left or only_right:
-            what = f"only the left has {listed(only_left)}, only the right has {listed(only_right)}"
-        else:
-            what = f"the left has the order {listed(left)}, the right {listed(right)}"
+            what = f"only {ours} has {listed(only_left)}, only {theirs} has {listed(only_right)}"
+        advice = "Use .select(names) on both sides to keep the columns they share."
+        if where:
+            advice = "Give the columns that it had at fit"
+            advice += (
+                ", or give these rows as a source."
+                if where == "the target"
+                else (", or give these rows under another name, as another source.")
+            )
         super().__init__(
             f"Cannot {verb} moments over different columns{where and f' in {where}'}: {what}. "
-            "Use .select(names) on both sides to keep the columns they share."
+            f"{advice}"
         )
 
 

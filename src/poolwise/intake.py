@@ -111,6 +111,7 @@ def gather_more(
     levels: Mapping[str, Levels | None],
     known: Collection[str],
     response: str,
+    own_name: str | None = None,
     weights: Any = None,
     sources: Any = None,
     intercept: bool = True,
@@ -132,6 +133,8 @@ def gather_more(
         Names of the sources of the fit.
     response : str
         Name of the response.
+    own_name : str, optional
+        The name that the response brought along at fit, which those of sources must not contradict.
     weights, sources, intercept, precision
         As in :func:`gather`.
     """
@@ -141,7 +144,7 @@ def gather_more(
         weights,
         Sources(sources),  # scikit-learn, which may cut it, calls fit alone
         response,
-        None,
+        own_name,
         intercept=intercept,
         precision=precision,
         columns=columns,

@@ -37,6 +37,11 @@ from poolwise.store import MOST_BYTES, AnyPath, Record, read, write
 # of scatters in doubles, in pairs and without rounding.
 LOST_WEIGHT = 1e-9
 LOST_SCATTER: dict[Kept, float] = {"fast": 1e-10, "accurate": 1e-20, "exact": 0.0}
+ROUNDED: dict[Kept, float] = {
+    "fast": 1e-13,
+    "accurate": 1e-25,
+    "exact": 0.0,
+}  # at most, in practice
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,7 +428,8 @@ class Moments:
         if flaw:
             raise CannotSubtract(f"of what would be left, {flaw}")
         if self.sums is None:
-            object.__setattr__(self, "scatter", self.scatter.floored())
+            room = ROUNDED[kept] * before + rounding_of(whole.weight, low, high)
+            object.__setattr__(self, "scatter", self.scatter.floored(room))
 
     def __rmul__(self, factor: float) -> Moments:
         """Moments after every row weight is multiplied by ``factor``."""

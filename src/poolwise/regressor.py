@@ -39,6 +39,7 @@ from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable, unmasked
 from poolwise.tables.columns import Column, encoded
 from poolwise.tables.moments_table import Levels
+from poolwise.tables.responses import name_of
 from poolwise.theory import transfer_gain_of
 from poolwise.updating import changed, is_moments
 
@@ -168,6 +169,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
                 unseen_level=self.unseen_level,
                 precision=self.precision,
             )
+            self._own_name = name_of(y)
             self._levels = {c.name: Levels.of(c) for c in intake.columns}
             _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
         return self
@@ -200,6 +202,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             )
             self.feature_names_in_ = np.array([c.name for c in intake.columns], dtype=object)
             self.n_features_in_ = len(intake.columns)
+            self._own_name = None
             self._levels = dict(intake.levels)  # as moments are matched with them in an update
             _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
         return self
@@ -431,7 +434,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             weights=weights,
             sources=sources,
             precision=self.precision,
-            response_was_named=self.problem_.response != self.response,
+            own_name=self._own_name,
             forget=forget,
         )
         optional = change.lacking.union(self.optional_columns_)

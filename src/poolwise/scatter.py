@@ -93,23 +93,31 @@ class Scatter:
             return Scatter.of(self._high + factor.high * outer)
         return Scatter.of_pair(self.pair + vector[:, None] * vector[None, :] * factor)
 
-    def floored(self) -> Scatter:
-        """Return a scatter that rows can have, where rounding has left less than that.
+    def floored(self, room: Array) -> Scatter:
+        """Return a scatter that rows can have, where rounding has left another one.
 
-        A column without variance has no products. The others are brought to one scale, and
-        negative eigenvalues, if they are more than the last digits, become zero.
+        A column that varies no more than rounding explains does not vary. Where the others are not
+        positive semidefinite together, their variances grow by as much as rounding explains.
+
+        Parameters
+        ----------
+        room : array of shape (p,)
+            What rounding may have done to the variance of each column.
         """
         d = self._high.diagonal()
-        varies = d > 0.0
-        unit = np.sqrt(np.where(varies, d, 0.0))
-        per = 1.0 / np.where(varies, unit, np.inf)
-        values, vectors = np.linalg.eigh(self._high * per[:, None] * per)
-        is_even = values.min(initial=0.0) >= -LAST_DIGITS * len(d)
-        if is_even and not self._high[~varies].any():
+        varies = d > room
+        per = 1.0 / np.sqrt(np.where(varies, d, np.inf))
+        least = np.linalg.eigvalsh(self._high * per[:, None] * per).min(initial=0.0)
+        more = np.zeros(len(d))
+        if least < -LAST_DIGITS * len(d):
+            # An error of sqrt(r_i r_j) in each entry leaves this positive semidefinite.
+            more[varies] = len(d) * room[varies]
+        elif not self._high[~varies].any():
             return self
-        nearest = (vectors * np.maximum(values, 0.0)) @ vectors.T * unit[:, None] * unit
-        high = (nearest + nearest.T) / 2.0
-        return Scatter.of(high, None if self._low is None else np.zeros_like(high))
+        kept = np.outer(varies, varies)
+        grown = Scatter.of(np.diag(more), None if self._low is None else np.zeros_like(self._high))
+        low = None if self._low is None else np.where(kept, self._low, 0.0)
+        return Scatter.of(np.where(kept, self._high, 0.0), low) + grown
 
     def mapped(self, matrix: Array) -> Scatter:
         """Return the scatter of ``matrix @ z``."""

@@ -64,7 +64,7 @@ def changed(
     weights: Any = None,
     sources: Any = None,
     precision: Precision = "auto",
-    response_was_named: bool = False,
+    own_name: str | None = None,
     forget: bool = False,
 ) -> Change:
     """Return a problem whose tables have more rows, or fewer.
@@ -87,8 +87,8 @@ def changed(
         Rows of sources; those of a name that is known are added there.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments of these rows: by default as many as any table has.
-    response_was_named : bool, default=False
-        Whether the response brought a name along, which it must then bring again.
+    own_name : str, optional
+        The name that the response brought along at fit; another one is then refused.
     forget : bool, default=False
         Whether these rows are taken away.
     """
@@ -100,8 +100,8 @@ def changed(
     if by_moments and (y is not None or weights is not None):
         raise BadOption("y" if y is not None else "sample_weight", "given", "None without rows")
     name = name_of(y)
-    if response_was_named and name not in (None, problem.response):
-        raise DifferentResponse("X", str(name), problem.response)
+    if own_name and name not in (None, own_name):
+        raise DifferentResponse("X", str(name), own_name)
     empty = ArrayTable(np.zeros((0, len(columns))), tuple(c.name for c in columns))
     read = gather_more(
         empty if by_moments else target,
@@ -110,6 +110,7 @@ def changed(
         levels=levels,
         known=known,
         response=problem.response,
+        own_name=own_name,
         weights=weights,
         sources=sources,
         intercept=problem.intercept,
