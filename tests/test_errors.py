@@ -53,6 +53,7 @@ EXAMPLES = [
     errors.NoUncertainty("offset"),
     errors.UnreadableMoments("b.moments.json", "it is empty"),
     errors.NotOverwritten("b.moments.json"),
+    errors.NotWritten("a.moments.json", "No space left on device"),
     errors.TooFewToShare("the table", 3, 10),
     errors.CannotSubtract("5 rows of 3"),
     errors.UnknownSource("2018", ["2019"]),

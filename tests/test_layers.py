@@ -28,6 +28,7 @@ ORDER = [
     "least_squares",
     "plausible",
     "store",
+    "sharing",
     "moments",
     "published_numbers",
     "published_model",

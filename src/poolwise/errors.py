@@ -472,6 +472,16 @@ class NotOverwritten(TransferError):
         )
 
 
+class NotWritten(TransferError):
+    """A file that the system did not let us write."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"{path} cannot be written: {why}. Give the name of a file in a folder that is there "
+            "and that you may write to."
+        )
+
+
 class TooFewToShare(TransferError):
     """Moments of so few rows that they tell about single ones."""
 
@@ -606,7 +616,8 @@ class UnknownFormat(TransferError):
     def __init__(self, file: str, there: Sequence[str]) -> None:
         super().__init__(
             f"The suffix of {file!r} does not say how it is written. Known are {list(there)}. "
-            "Rename it, or say Files(..., format='csv'), 'parquet' or 'feather'."
+            "Rename it, or say Files(..., format='csv'), 'parquet' or 'feather'. Files of moments "
+            "end in .moments.json."
         )
 
 

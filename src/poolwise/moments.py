@@ -21,7 +21,6 @@ from poolwise.errors import (
     MissingColumns,
     NotFinite,
     ShapeMismatch,
-    TooFewToShare,
     TooLarge,
 )
 from poolwise.exact_sums import ExactRun, ExactSums
@@ -30,6 +29,7 @@ from poolwise.plausible import flaw_of, rounding_of
 from poolwise.precision import PRECISIONS, Kept, Precision, check_precision, chosen, needed
 from poolwise.row_sums import RowSums, units_of
 from poolwise.scatter import Scatter
+from poolwise.sharing import check_shareable
 from poolwise.sliced_sums import SlicedSums
 from poolwise.store import MOST_BYTES, AnyPath, Record, read, write
 
@@ -253,15 +253,10 @@ class Moments:
         overwrite : bool, default=False
             Whether a file of that name may be replaced.
         min_rows : int, default=0
-            Refuse to write moments of fewer rows, or with a column of zeros and ones that has fewer
-            rows of either: their moments tell about single rows.
+            Refuse to write moments of fewer rows, or that tell the sums over a group of fewer rows,
+            by an indicator or a column of two values: they tell about single rows. Groups are
+            counted by their share of the weight, which is that of the rows where rows weigh alike.
         """
-        if self.rows < min_rows:
-            raise TooFewToShare("the table", self.rows, min_rows)
-        for name, ones in self._groups().items():
-            if min(ones, self.weight - ones) < min_rows:
-                few = min(ones, self.weight - ones)
-                raise TooFewToShare(f"a group of column {name!r}", few, min_rows)
         every = range(len(self.names))
         record = Record(
             names=self.names,
@@ -277,14 +272,8 @@ class Moments:
             units=self.units,
             sums=self.sums,
         )
+        check_shareable(record, min_rows)
         write(path, record, overwrite=overwrite)
-
-    def _groups(self) -> dict[str, float]:
-        """Return the weight of the ones of each column that holds zeros and ones alone."""
-        spread = self.weight * self.mean * (1.0 - self.mean)  # the most there is between 0 and 1
-        most = np.abs(self.scatter.diagonal() - spread) <= LOST_WEIGHT * self.weight
-        at = np.flatnonzero((self.low == 0.0) & (self.high == 1.0) & most)
-        return {self.names[j]: round(self.weight * float(self.mean[j]), 6) for j in at}
 
     @classmethod
     def load(cls, path: AnyPath, *, max_bytes: int = MOST_BYTES) -> Moments:
