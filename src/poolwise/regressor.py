@@ -183,6 +183,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         ----------
         target : Moments, or the path of a ``.moments.json`` file
             Of all features and of the response, which is named by the parameter ``response``.
+            With an indicator for every level of a text column (``site=coast``, ``site=inland``,
+            ...) they count as moments of a table with that column, which rows to predict then have.
         sources : Moments or path, or list or mapping of these
             Of some of the features and of the response.
 
@@ -220,7 +222,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         ----------
         X : array-like, data frame, Moments, or path of a ``.moments.json`` file, optional
             Features of further rows of the target. NaN says that a row lacks the column. Moments
-            are of the encoded columns and the response, as in ``problem_.target.names``.
+            are of the encoded columns and the response, as in ``problem_.target.names``; they may
+            have indicators of the other levels, too.
         y : array-like of shape (n,), optional
             Their response; none with moments.
         sources : object, optional
