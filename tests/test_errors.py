@@ -11,6 +11,7 @@ from poolwise.errors import TransferError, TransferWarning, listed, named_counts
 # One of each, as its callers make it.
 EXAMPLES = [
     errors.ColumnMismatch(["a"], ["b"]),
+    errors.ColumnMismatch(["a"], ["b"], "add", "source 'old'"),
     errors.ShapeMismatch(2, [(3, 1)]),
     errors.MissingColumns(["incom"], ["income"]),
     errors.DuplicateColumns(["a", "a"]),
@@ -52,10 +53,12 @@ EXAMPLES = [
     errors.NoUncertainty("offset"),
     errors.UnreadableMoments("b.moments.json", "it is empty"),
     errors.NotOverwritten("b.moments.json"),
+    errors.NotWritten("a.moments.json", "No space left on device"),
     errors.TooFewToShare("the table", 3, 10),
     errors.CannotSubtract("5 rows of 3"),
     errors.UnknownSource("2018", ["2019"]),
     errors.NewLevels("region", ["west"], ["north", "south"]),
+    errors.UnclearLevels("source 'b'", "site", "3% of its rows have none of the levels ['n']"),
     errors.UnusableModel("its means are not known", "Give means"),
     errors.UnknownDataset("whine", ["concrete", "wine"]),
     errors.UnknownResult("smal5", ["small5", "small3"]),
@@ -75,6 +78,7 @@ EXAMPLES = [
     errors.DroppedColumns("old", ["z"]),
     errors.ModelAssumes("its means are taken to be the target's."),
     errors.EmptySource("old"),
+    errors.LevelAssumed("the target", "site", "'n' is taken for the one that is left out"),
     errors.RowsDropped("old", {"age": 41, "bmi": 2}, 42, 10_000),
     errors.BeginsAnew("b.part"),
     errors.FragmentsLeftOut("X", 3, 2),

@@ -32,7 +32,8 @@ from poolwise.errors import (
     TooManyColumns,
     UnknownTable,
 )
-from poolwise.intake import gather, gather_moments
+from poolwise.intake import gather
+from poolwise.moments_intake import gather_moments
 
 
 def moments_of(frame):
@@ -371,6 +372,7 @@ class TestKindsOfSources:
         assert list(with_it.problem.sources) == ["old"]
         assert_same(with_it.problem.sources["old"], without.problem.sources["old"])
         assert with_it.columns == without.columns
+        assert with_it.optional == without.optional
 
     def test_a_source_whose_weights_are_zero_changes_nothing(self, target, y, old, y_old):
         assert gather(target, y, sources=(old, y_old, np.zeros(50))).problem.sources == {}
@@ -582,7 +584,8 @@ class TestBadFeatures:
 class TestMoments:
     def test_moments_are_matched_by_name(self, target, y, old, y_old):
         whole, history = moments_of(target.assign(y=y)), moments_of(old.assign(z=1.0, y=y_old))
-        problem, (caution,) = gather_moments(whole, {"old": history}, "y", intercept=False)
+        intake = gather_moments(whole, {"old": history}, "y", intercept=False)
+        problem, (caution,) = intake.problem, intake.cautions
         assert problem.target is whole
         assert problem.intercept is False
         assert_same(problem.sources["old"], moments_of(old.assign(y=y_old)))
@@ -590,8 +593,8 @@ class TestMoments:
 
     def test_no_sources_are_no_sources(self, target, y):
         whole = moments_of(target.assign(y=y))
-        problem, cautions = gather_moments(whole, None, "y", intercept=True)
-        assert (problem.sources, cautions) == ({}, ())
+        intake = gather_moments(whole, None, "y", intercept=True)
+        assert (intake.problem.sources, intake.cautions) == ({}, ())
 
     def test_rows_beside_moments_are_refused(self, target, y, old, y_old):
         whole = moments_of(target.assign(y=y))

@@ -9,7 +9,6 @@ from poolwise.errors import (
     DuplicateColumns,
     MissingColumns,
     ModelAssumes,
-    NotFinite,
     UnusableModel,
 )
 from poolwise.fit import recentred, regress
@@ -180,7 +179,7 @@ GOOD = {
     [
         ({"coef": [1.0]}, UnusableModel, r"2 names, coefficients of shape \(1,\)"),
         ({"coef": "abc"}, UnusableModel, "coef is not an array of numbers"),
-        ({"coef": [np.nan, 1.0]}, NotFinite, "'coef': 1"),
+        ({"coef": [np.nan, 1.0]}, UnusableModel, "coef holds NaN or infinity in 1 of 2 places"),
         ({"names": []}, UnusableModel, "0 names"),
         ({"names": ["a", "a"]}, DuplicateColumns, "'a'"),
         ({"names": ["a", "y"]}, DuplicateColumns, "'y'"),
@@ -190,12 +189,26 @@ GOOD = {
         ({"covariance": [[0.1, 0.2], [0.2, 0.1]]}, UnusableModel, "not positive definite"),
         ({"covariance": [[0.1, 0.0], [0.0, 0.0]]}, UnusableModel, "no positive variance"),
         ({"n": 3}, UnusableModel, "n=3 rows leave nothing"),
-        ({"n": 50.5}, UnusableModel, r"n=50\.5"),
+        ({"n": 50.5}, UnusableModel, r"n=50\.5 is not a number of rows"),
+        ({"n": np.nan}, UnusableModel, "n=nan is not a number of rows"),
+        ({"n": "50"}, UnusableModel, "n='50' is not a number of rows"),
+        ({"n": 10**30}, UnusableModel, "whole number up to"),
+        ({"noise": "much"}, UnusableModel, "noise is not an array of numbers"),
+        ({"noise": [2.0]}, UnusableModel, r"noise is an array of shape \(1,\)"),
+        ({"noise": np.inf}, UnusableModel, "noise holds NaN or infinity"),
+        ({"covariance": [[1.0, 1.0], [1.0, 1.0]]}, UnusableModel, "not positive definite"),
+        ({"covariance": [[1.0, 1.0], [1.0, 1.0 + 1e-12]]}, UnusableModel, "or hardly so"),
         ({"noise": None}, UnusableModel, "its noise is not known"),
         ({"noise": -1.0}, UnusableModel, r"its noise is -1\.0"),
         ({"means": None}, UnusableModel, "means of its features are not known.*means=target"),
         ({"means": {"a": 0.0}}, UnusableModel, r"means lacks \['b'\]"),
-        ({"means": {"a": 0.0, "b": np.inf}}, NotFinite, "'means': 1"),
+        (
+            {"means": {"a": 0.0, "b": np.inf}},
+            UnusableModel,
+            "means holds NaN or infinity in 1 of 2",
+        ),
+        ({"means": {"a": 1e305, "b": 0.0}}, UnusableModel, r"'a' would have the mean 1e\+305"),
+        ({"means": {"a": 1e20, "b": 0.0}}, UnusableModel, r"the mean 1e\+20 and the standard dev"),
         ({"intercept": None}, UnusableModel, "mean of its response is not known"),
         ({"noise": 1e300, "covariance": np.eye(2) * 1e-300}, UnusableModel, "beyond doubles"),
     ],
@@ -204,6 +217,41 @@ def test_what_is_missing_or_wrong_is_told(change, error, why):
     assert published_model(**GOOD).rows == 50
     with pytest.raises(error, match=why):
         published_model(**(GOOD | change))
+
+
+WITH_INTERCEPT = {
+    "covariance": np.array([[0.50, 0.01, 0.02], [0.01, 0.02, 0.001], [0.02, 0.001, 0.03]]),
+    "noise": None,
+    "means": None,
+}
+
+
+def test_the_row_of_the_intercept_is_checked_too():
+    good, wrong = WITH_INTERCEPT["covariance"], WITH_INTERCEPT["covariance"].copy()
+    assert published_model(**(GOOD | WITH_INTERCEPT)).rows == 50
+    wrong[0, 1] = 0.05
+    with pytest.raises(UnusableModel, match="not symmetric"):
+        published_model(**(GOOD | WITH_INTERCEPT | {"covariance": wrong}))
+    small = good.copy()
+    small[0, 0] = 0.01
+    with pytest.raises(UnusableModel, match=r"its noise would be -0.*the intercept first"):
+        published_model(**(GOOD | WITH_INTERCEPT | {"covariance": small}))
+
+
+def test_means_that_the_covariance_or_the_intercept_contradict_are_told():
+    far = {"means": {"a": 9.0, "b": 0.0}}
+    with pytest.warns(ModelAssumes, match="a mean of 9 was given for 'a', and by the covariance"):
+        found = published_model(**(GOOD | WITH_INTERCEPT | far))
+    assert found.mean_of("a") == 9.0
+    other = {"means": GOOD["means"] | {"y": 30.0}}
+    with pytest.warns(ModelAssumes, match="a mean of 30 was given for 'y', .* it is 3"):
+        found = published_model(**(GOOD | other))
+    assert found.mean_of("y") == 30.0
+
+
+def test_a_number_of_rows_may_be_written_as_a_double():
+    assert published_model(**(GOOD | {"n": 50.0})).rows == 50
+    assert published_model(**(GOOD | {"n": np.float64(50.0)})).weight == 50.0
 
 
 @pytest.mark.filterwarnings("ignore::poolwise.errors.ModelAssumes")

@@ -18,6 +18,7 @@ from poolwise import Files, Moments, PooledRegressor, Sources, compare
 from poolwise.errors import (
     NotMoments,
     NotOverwritten,
+    NotWritten,
     SlicedSources,
     TooFewToShare,
     TransferError,
@@ -144,10 +145,19 @@ class TestWriting:
     def test_a_write_that_fails_leaves_what_was_there(self, tmp_path, monkeypatch):
         path = saved(moments_of(), tmp_path)
         monkeypatch.setattr("os.fsync", lambda number: (_ for _ in ()).throw(OSError("disk full")))
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(NotWritten, match=r"some\.moments\.json cannot be written: disk full"):
             moments_of(ROWS[:5]).save(path, overwrite=True)
         assert Moments.load(path).rows == 40
         assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+    def test_what_cannot_be_written_is_told_by_its_own_name(self, tmp_path):
+        with pytest.raises(NotWritten, match=r"/none/a\.moments\.json cannot be written: No such"):
+            moments_of().save(tmp_path / "none" / "a.moments.json")
+        with pytest.raises(NotWritten, match="it is a folder"):
+            moments_of().save(tmp_path, overwrite=True)
+        with pytest.raises(NotWritten, match="too long"):
+            moments_of().save(tmp_path / ("a" * 300))
+        assert not list(tmp_path.iterdir())
 
     def test_a_file_is_plain_ascii_json_without_constants_that_json_lacks(self, tmp_path):
         text = saved(Moments.empty(NAMES), tmp_path).read_bytes().decode("ascii")
@@ -502,6 +512,12 @@ class TestSources:
         ):
             ((_, found),) = Sources(given_as)
             assert_same_bits(found, moments)
+
+    def test_letters_of_a_suffix_may_be_large(self, old, tmp_path):
+        path = tmp_path / "OLD.MOMENTS.JSON"
+        old[0].save(path)
+        ((_, found),) = Sources(path)
+        assert_same_bits(found, old[0])
 
     def test_two_paths_are_two_sources(self, old):
         assert [name for name, _ in Sources((old[1], old[1]))] == ["source 1", "source 2"]

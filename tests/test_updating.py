@@ -136,6 +136,16 @@ class TestAdding:
         assert list(found.problem_.sources) == list(known.problem_.sources)
         assert_same_model(found, known)
 
+    def test_a_source_that_is_named_like_a_pattern_stays_apart_from_it(self):
+        Z, old = X[:200].copy(), {"rows without x2": source(OLD)}
+        Z[50:, 2] = np.nan
+        found = model_of().fit(Z[:150], Y[:150], sources=old).update(Z[150:], Y[150:200])
+        known = model_of().fit(Z, Y[:200], sources=old)
+        rows = {name: s.rows for name, s in known.problem_.sources.items()}
+        assert rows == {"rows without x2 (too)": 150, "rows without x2": 190}
+        assert {name: s.rows for name, s in found.problem_.sources.items()} == rows
+        assert_same_model(found, known)
+
     def test_rows_without_a_complete_one_are_history(self):
         Z = X[:100].copy()
         Z[50:, 2] = np.nan
@@ -216,6 +226,25 @@ class TestFrames:
             found.update(sources={"old": (more, y[60:])})
         assert bits(found.coef_) == bits(before)
 
+    def test_a_new_level_is_refused_whatever_the_sources_are_called(self, frame):
+        table, y = frame
+        old = table.assign(cost=y)
+        found = model_of(unseen_level="ignore").fit(table[:60], y[:60], sources={"X": old[60:90]})
+        with pytest.raises(NewLevels):
+            found.update(table[90:].assign(site="east"), y[90:], sources={"X": old[90:]})
+
+    @pytest.mark.parametrize("codes", [["n", "s", "w"], ["1", "2", "3"]])
+    def test_files_of_text_columns_are_added_with_and_without_rows(self, frame, codes, tmp_path):
+        table, y = frame
+        table = table.assign(site=table["site"].map(dict(zip("nsw", codes, strict=True))))
+        table.assign(cost=y)[90:].to_csv(tmp_path / "old.csv", index=False)
+        files = {"old": str(tmp_path / "old.csv")}
+        for rows in ((), (table[60:90], y[60:90])):
+            found = model_of().fit(table[:60], y[:60]).update(*rows, sources=files)
+            first = 90 if rows else 60
+            known = model_of().fit(table[:first], y[:first], sources=files)
+            assert_same_model(found, known)
+
     def test_another_kind_of_value_is_refused(self, frame):
         table, y = frame
         found = model_of().fit(table[:60], y[:60])
@@ -230,6 +259,17 @@ class TestFrames:
         with pytest.raises(DifferentResponse, match="'price'"):
             found.update(table[60:], y[60:].rename("price"))
         found.update(table[60:], y[60:].to_numpy())
+
+    def test_another_response_of_a_source_is_refused_as_in_a_fit(self, frame):
+        table, y = frame
+        found = model_of().fit(table[:60], y[:60])
+        with pytest.raises(DifferentResponse, match="source 'old' is named 'price'"):
+            found.update(sources={"old": (table[60:], y[60:].rename("price"))})
+        known = model_of().fit(table[:60], y[:60].rename("y"))  # the name that is the default
+        with pytest.raises(DifferentResponse, match="'price'"):
+            known.update(table[60:], y[60:].rename("price"))
+        nameless = model_of().fit(table[:60], y[:60].to_numpy())
+        assert nameless.update(table[60:], y[60:].rename("price")).problem_.target.rows == 120
 
     def test_a_table_that_holds_the_response_is_a_source(self, frame):
         table, y = frame
@@ -268,6 +308,18 @@ class TestForgetting:
         found = model_of().fit(*both(NEW, LATER), sample_weight=W[:60])
         found.forget(X[LATER], Y[LATER], sample_weight=W[LATER])
         assert_same_model(found, model_of().fit(X[NEW], Y[NEW], sample_weight=W[NEW]))
+
+    @pytest.mark.parametrize("precision", PRECISIONS)
+    def test_a_level_whose_rows_are_forgotten_has_no_coefficient(self, precision):
+        for seed in range(5):
+            rng = np.random.default_rng(seed)
+            table = pd.DataFrame({"age": rng.normal(60.0, 8.0, 90), "site": ["n", "s", "w"] * 30})
+            y, w, west = rng.normal(size=90), np.full(90, 0.1), table["site"] == "w"
+            found = model_of("target_only", precision).fit(table, y, sample_weight=w)
+            found.forget(table[west], y[west], sample_weight=w[west])
+            assert dict(zip(found.coef_names_, found.coef_, strict=True))["site=w"] == 0.0
+            known = model_of("target_only", precision).fit(table[~west], y[~west])
+            assert_allclose(found.coef_[:2], known.coef_, rtol=1e-9)
 
     @pytest.mark.parametrize("precision", PRECISIONS)
     def test_rows_that_were_never_there_are_refused_and_nothing_changes(self, precision):
@@ -313,9 +365,11 @@ class TestRefusals:
 
     def test_other_columns_are_refused(self):
         found = model_of().fit(X[NEW], Y[NEW], sources={"old": source(OLD)})
-        with pytest.raises(ColumnMismatch, match=r"in the target: only the left has \['x1'\]"):
+        with pytest.raises(ColumnMismatch, match=r"in the target: only the model has \['x1'\]"):
             found.update(found.problem_.target.select(["x0", "x2", "y"]))
-        with pytest.raises(ColumnMismatch, match=r"in source 'old': only the left has \['x1'\]"):
+        with pytest.raises(
+            ColumnMismatch, match=r"in source 'old': only the model has \['x1'\].*under"
+        ):
             found.update(sources={"old": (X[OLDER, :1], Y[OLDER])})
         with pytest.raises(ValueError, match="features"):
             found.update(X[LATER, :2], Y[LATER])
@@ -357,6 +411,25 @@ class TestMoments:
         gone = np.abs((left.scatter - a.scatter).pair.high.diagonal())
         assert (gone <= room * (a + b).weight).all()
         assert (left.scatter.diagonal() >= 0.0).all()
+
+    @pytest.mark.parametrize("precision", PRECISIONS)
+    def test_what_is_left_can_be_saved_and_loaded_however_little_it_is(self, precision, tmp_path):
+        path = tmp_path / "left.moments.json"
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            columns, kept = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+            rows = rng.normal(size=(30, columns)) + 10.0 ** rng.uniform(0.0, 8.0)
+            w, names = 10.0 ** rng.uniform(-2.0, 2.0, size=30), NAMES[:columns]
+            a = Moments.of_rows(names, rows[:kept], w[:kept], precision=precision)
+            b = Moments.of_rows(names, rows[kept:], w[kept:], precision=precision)
+            left = (a + b) - b
+            left.save(path, overwrite=True)
+            assert_same_bits(Moments.load(path), left)
+            # Rounding errors are shares of the sums over all rows, and of their means, up to 1e8.
+            room = {"fast": 1e-12, "accurate": 1e-20, "exact": 0.0}[precision]
+            unit = np.sqrt((a + b).scatter.diagonal())
+            gone = np.abs((left.scatter - a.scatter).pair.high)
+            assert (gone <= room * np.outer(unit, unit)).all()
 
     @pytest.mark.parametrize("precision", PRECISIONS)
     def test_all_rows_taken_away_leave_nothing(self, precision):

@@ -38,13 +38,21 @@ class ColumnMismatch(TransferError):
     ) -> None:
         only_left = [n for n in left if n not in right]
         only_right = [n for n in right if n not in left]
+        ours, theirs = ("the model", "what was given") if where else ("the left", "the right")
+        what = f"{ours} has the order {listed(left)}, {theirs} {listed(right)}"
         if only_left or only_right:
-            what = f"only the left has {listed(only_left)}, only the right has {listed(only_right)}"
-        else:
-            what = f"the left has the order {listed(left)}, the right {listed(right)}"
+            what = f"only {ours} has {listed(only_left)}, only {theirs} has {listed(only_right)}"
+        advice = "Use .select(names) on both sides to keep the columns they share."
+        if where:
+            advice = "Give the columns that it had at fit"
+            advice += (
+                ", or give these rows as a source."
+                if where == "the target"
+                else (", or give these rows under another name, as another source.")
+            )
         super().__init__(
             f"Cannot {verb} moments over different columns{where and f' in {where}'}: {what}. "
-            "Use .select(names) on both sides to keep the columns they share."
+            f"{advice}"
         )
 
 
@@ -469,6 +477,16 @@ class NotOverwritten(TransferError):
         )
 
 
+class NotWritten(TransferError):
+    """A file that the system did not let us write."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"{path} cannot be written: {why}. Give the name of a file in a folder that is there "
+            "and that you may write to."
+        )
+
+
 class TooFewToShare(TransferError):
     """Moments of so few rows that they tell about single ones."""
 
@@ -509,6 +527,19 @@ class NewLevels(TransferError):
             f"Column {column!r} holds {listed(new)}, which no table had at fit; the levels are "
             f"{listed(levels)}. What is kept of the old rows has no column for a new level: fit "
             "again on all rows, or map it to a known level."
+        )
+
+
+class UnclearLevels(TransferError):
+    """Indicators in moments that do not tell which level each row has."""
+
+    def __init__(self, source: str, column: str, why: str, then: str = "") -> None:
+        advice = then or (
+            "Take its moments with an indicator for every level, or add the one that is missing, "
+            "which is one less the sum of the others, with Moments.affine"
+        )
+        super().__init__(
+            f"The levels of {column!r} in the moments of {source} are not clear: {why}. {advice}."
         )
 
 
@@ -591,7 +622,8 @@ class UnknownFormat(TransferError):
     def __init__(self, file: str, there: Sequence[str]) -> None:
         super().__init__(
             f"The suffix of {file!r} does not say how it is written. Known are {list(there)}. "
-            "Rename it, or say Files(..., format='csv'), 'parquet' or 'feather'."
+            "Rename it, or say Files(..., format='csv'), 'parquet' or 'feather'. Files of moments "
+            "end in .moments.json."
         )
 
 
@@ -729,6 +761,16 @@ class EmptySource(TransferWarning):
         super().__init__(
             f"Source {source!r} has no rows, or their weights are all zero: it changes nothing. "
             "Was it filtered too far?"
+        )
+
+
+class LevelAssumed(TransferWarning):
+    """A level of a text column that moments do not name, and the one that stands in for it."""
+
+    def __init__(self, source: str, column: str, what: str) -> None:
+        super().__init__(
+            f"The moments of {source} do not name all levels of {column!r}: {what}. Moments with "
+            "an indicator for every level leave nothing to assume."
         )
 
 

@@ -25,7 +25,7 @@ from poolwise.errors import (
 from poolwise.exact_sums import ExactSums
 from poolwise.merging import merged
 from poolwise.precision import Kept, Precision
-from poolwise.reading import add_up, add_up_well, error_of
+from poolwise.reading import add_up, add_up_well, better_precision
 from poolwise.scatter import Scatter
 from poolwise.sharing import check_shareable
 from poolwise.store import MOST_BYTES, AnyPath, Record, read, record_of, text_of, write
@@ -221,8 +221,9 @@ class Moments:
         overwrite : bool, default=False
             Whether a file of that name may be replaced.
         min_rows : int, default=0
-            Refuse to write moments of fewer rows, or with a column of zeros and ones that has fewer
-            rows of either: their moments tell about single rows.
+            Refuse to write moments of fewer rows, or that tell the sums over a group of fewer rows,
+            by an indicator or a column of two values: they tell about single rows. Groups are
+            counted by their share of the weight, which is that of the rows where rows weigh alike.
         """
         record = self._record()
         check_shareable(record, min_rows)
@@ -452,15 +453,14 @@ class Moments:
         """Return the second moments about zero instead of about the mean."""
         return self._held.about_zero()
 
-    def rounding_error(
+    def better_precision(
         self, wholes: Sequence[Sequence[str]] = (), *, intercept: bool = True
-    ) -> float:
-        """Estimate the relative error of coefficients due to rounding the scatter to doubles.
-
-        Of any column on the others. Parameters are those of :meth:`read`.
-        """
+    ) -> Kept:
+        """Return the precision to read the rows with again, or that which there is; see read."""
+        if not self.rows:
+            return self.precision
         at = [self.index(whole) for whole in wholes]
-        return error_of(self._held, at, intercept=intercept)
+        return better_precision(self._held, self.rows, at, intercept=intercept)
 
     def __reduce__(self) -> tuple[type[Moments], tuple[Any, ...]]:
         return Moments, tuple(getattr(self, f.name) for f in fields(self))  # read-only there too

@@ -19,6 +19,7 @@ from poolwise.errors import (
     UnreadableFile,
 )
 from poolwise.moments import Moments
+from poolwise.options import checked_jobs
 from poolwise.precision import Precision, check_precision
 from poolwise.tables import Table
 from poolwise.tables.checkpoint import Checkpoint
@@ -159,4 +160,5 @@ class MomentsJob:
         y, weights = (
             None if n is None else table.read([Column(n)], 0, table.rows)[:, 0] for n in own
         )
-        return TableRows(table, features, response, y, weights, self._where)
+        jobs = checked_jobs(self.n_jobs)
+        return TableRows(table, features, response, y, weights, self._where, jobs)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 
 from poolwise.errors import BadOption
+
+
+def checked_jobs(jobs: object) -> int:
+    """Return how many threads to use: one unless told otherwise, -1 for one per processor."""
+    if jobs is None:
+        return 1
+    if not isinstance(jobs, Integral) or isinstance(jobs, bool) or (jobs < 1 and jobs != -1):
+        raise BadOption("n_jobs", jobs, "a positive number, or -1 for one per processor")
+    return int(jobs)
 
 
 def check_number(option: str, value: object, *, positive: bool = False) -> None:

@@ -8,14 +8,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poolwise.chunks import LARGEST
 from poolwise.double_double import Array
-from poolwise.errors import DuplicateColumns, ModelAssumes, NotFinite, UnusableModel
+from poolwise.errors import DuplicateColumns, ModelAssumes, UnusableModel
 from poolwise.moments import Moments
+from poolwise.published_numbers import correlations, count, inverse, number, numbers
 from poolwise.row_sums import units_of
 from poolwise.store import Record
 
 ROUNDED = 0.05  # share by which a noise, printed with a few digits, may differ from what follows
-SYMMETRIC = 1e-6  # the same for a matrix and its transpose
+APART = 0.5  # standard deviations by which a mean may, which suffers more from few digits
+LAST_DIGIT = 2.0**-52  # of a number
 
 
 def published_model(
@@ -82,7 +85,8 @@ def published_model(
     Warns
     -----
     ModelAssumes
-        Means were borrowed, or the noise does not fit the covariance of the intercept.
+        Means were borrowed, or numbers that follow from each other disagree: the noise or the means
+        with the covariance of the intercept, the intercept with the means.
 
     Examples
     --------
@@ -99,7 +103,7 @@ def published_model(
     Moments(250 rows, weight 250, columns ['age', 'bmi', 'y'])
     """
     names = tuple(names)
-    b, V, d = _numbers(coef, "coef"), _numbers(covariance, "covariance"), len(names)
+    b, V, d = numbers(coef, "coef"), numbers(covariance, "covariance"), len(names)
     if response in names or len(set(names)) < d:
         raise DuplicateColumns((*names, response), "The model")
     if b.shape != (d,) or not d or V.shape not in ((d, d), (d + 1, d + 1)):
@@ -108,22 +112,22 @@ def published_model(
             "Give one coefficient per name, and a square covariance with one row for each, or with "
             "one more, first, for the intercept",
         )
-    if not isinstance(n, int | np.integer) or n < d + 2:
-        raise UnusableModel(
-            f"n={n!r} rows leave nothing to estimate a noise of {d} features and an intercept from",
-            f"Give the number of rows, at least {d + 2}",
-        )
-    per_noise, at = _inverse(V[-d:, -d:]), None
+    n = count(n, d)
+    per_noise, at = inverse(V[-d:, -d:]), None
     if len(V) > d:
+        correlations(V)
         at = -per_noise @ V[0, 1:]
         noise = _noise(noise, float(n * (V[0, 0] + V[0, 1:] @ at)))
+    noise = None if noise is None else number(noise, "noise")
     if noise is None or not 0.0 < noise < np.inf:
         raise UnusableModel(
             f"its noise is {'not known' if noise is None else noise}",
             "Give the residual variance, or the covariance of (intercept, coefficients)",
         )
-    x = _means(names, means, at)
-    y = _mean_of_response(means, response, intercept, float(x @ b))
+    with np.errstate(over="ignore"):
+        deviations = np.sqrt(noise * per_noise.diagonal() / n)
+    x = _means(names, means, at, deviations)
+    y = _mean_of_response(means, response, intercept, float(x @ b), np.sqrt(noise))
     S = np.empty((d + 1, d + 1))
     with np.errstate(over="ignore", invalid="ignore"):
         S[:d, :d] = noise * per_noise
@@ -131,42 +135,20 @@ def published_model(
         S[d, d] = b @ S[:d, d] + (n - d - 1) * noise
     if not np.isfinite(S).all():
         raise UnusableModel("its second moments are beyond doubles", "Use other units")
-    return _moments((*names, response), int(n), np.append(x, y), S)
-
-
-def _numbers(values: ArrayLike, what: str) -> Array:
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise UnusableModel(
-            f"{what} is not an array of numbers ({error})", "Give numbers"
-        ) from None
-    if bad := int(np.count_nonzero(~np.isfinite(numbers))):
-        raise NotFinite({what: bad}, numbers.size, "The model")
-    return numbers
-
-
-def _inverse(V: Array) -> Array:
-    """Return the inverse of a covariance."""
-    unit = np.sqrt(np.maximum(V.diagonal(), 0.0))
-    advice = "Give the covariance of coefficients, squares of standard errors on its diagonal"
-    if not unit.all():
-        raise UnusableModel("a coefficient has no positive variance", advice)
-    scaled = V / unit[:, None] / unit
-    if (np.abs(scaled - scaled.T) > SYMMETRIC).any():
-        raise UnusableModel("its covariance is not symmetric", advice)
-    try:
-        root = np.linalg.inv(np.linalg.cholesky((scaled + scaled.T) / 2.0))
-    except np.linalg.LinAlgError:
-        raise UnusableModel("its covariance is not positive definite", advice) from None
-    inverse: Array = (root.T @ root) / unit[:, None] / unit
-    return inverse
+    return _moments((*names, response), n, np.append(x, y), S)
 
 
 def _noise(given: float | None, found: float) -> float:
     """Return the noise as given, else as the intercept tells it."""
+    if given is None and not found > 0.0:
+        raise UnusableModel(
+            f"by the covariance of its intercept, its noise would be {found:.4g}",
+            "Give the covariance of (intercept, coefficients) with enough digits, the intercept "
+            "first, or that of the coefficients alone and the residual variance",
+        )
     if given is None:
         return found
+    given = number(given, "noise")
     if abs(found - given) > ROUNDED * given:
         _warn(
             f"a noise of {given:.4g} was given, and by the covariance of the intercept it is "
@@ -177,7 +159,10 @@ def _noise(given: float | None, found: float) -> float:
 
 
 def _means(
-    names: Sequence[str], means: Mapping[str, float] | Moments | None, found: Array | None
+    names: Sequence[str],
+    means: Mapping[str, float] | Moments | None,
+    found: Array | None,
+    deviations: Array,
 ) -> Array:
     """Return the means of the features as given, else as the intercept tells them."""
     if isinstance(means, Moments):
@@ -187,9 +172,17 @@ def _means(
         )
         return np.array([means.mean_of(n) for n in names])
     if means is not None and (lacking := [n for n in names if n not in means]):
-        raise UnusableModel(f"means lacks {lacking}", "Give the mean of each feature")
+        raise UnusableModel(f"means lacks {lacking}", "Give the mean of each feature by its name")
     if means is not None:
-        return _numbers([means[n] for n in names], "means")
+        given = numbers([means[n] for n in names], "means")
+        if found is not None and (far := np.abs(given - found) > APART * deviations).any():
+            j = int(np.argmax(far))
+            _warn(
+                f"a mean of {given[j]:.4g} was given for {names[j]!r}, and by the covariance of "
+                f"the intercept it is {found[j]:.4g}. The first is taken. Is the intercept the "
+                "first row of the covariance, and was it printed with enough digits?"
+            )
+        return given
     if found is None:
         raise UnusableModel(
             "the means of its features are not known",
@@ -204,21 +197,38 @@ def _mean_of_response(
     response: str,
     intercept: float | None,
     above: float,
+    deviation: float,
 ) -> float:
+    """Return the mean of the response as given, else as the intercept tells it."""
+    found = None if intercept is None else number(intercept, "intercept") + above
     if isinstance(means, Mapping) and response in means:
-        return float(_numbers(means[response], "means"))
-    if intercept is None:
+        given = number(means[response], "means")
+        if found is not None and abs(given - found) > APART * deviation:
+            _warn(
+                f"a mean of {given:.4g} was given for {response!r}, and by the intercept and the "
+                f"means of the features it is {found:.4g}. The first is taken."
+            )
+        return given
+    if found is None:
         raise UnusableModel(
             "the mean of its response is not known",
             f"Give the intercept, or the mean of {response!r} in means",
         )
-    return float(_numbers(intercept, "intercept")) + above
+    return found
 
 
 def _moments(names: tuple[str, ...], n: int, mean: Array, S: Array) -> Moments:
     """Return moments in one double per entry, with the bounds that any rows have."""
     reach = np.sqrt(S.diagonal() * ((n - 1) / n))
     low, high = mean - reach, mean + reach
+    size = np.maximum(-low, high)
+    if (wrong := (size > LARGEST) | (reach < LAST_DIGIT * size)).any():
+        at = int(np.argmax(wrong))
+        raise UnusableModel(
+            f"{names[at]!r} would have the mean {mean[at]:.4g} and the standard deviation "
+            f"{np.sqrt(S[at, at] / n):.4g}, and no doubles are such",
+            "Use other units, and check the means and the intercept",
+        )
     units = units_of(low, high)
     return Moments.of_record(
         Record(

@@ -33,24 +33,31 @@ def add_up_well(
     check_precision(precision)
     kept = chosen(precision, rows, len(names))
     read, held = add_up(names, blocks(), kept)
-    # Rows as few as columns cannot tell these apart, however many digits there are.
-    if precision != "auto" or held is None or read <= len(names):
+    if precision != "auto" or held is None:
         return read, held
     at = [[names.index(n) for n in whole] for whole in wholes]
-    better = needed(error_of(held, at, intercept=intercept))
-    if kept == "fast" and better != "fast":
-        return add_up(names, blocks(), "accurate")
-    if kept == "accurate" and better == "exact":
-        return add_up(names, blocks(), "exact")
-    return read, held
+    better = better_precision(held, read, at, intercept=intercept)
+    return (read, held) if better == kept else add_up(names, blocks(), better)
 
 
-def error_of(held: Centred, wholes: Sequence[Sequence[int]], *, intercept: bool) -> float:
-    """Estimate the relative error of coefficients due to rounding the scatter to doubles.
+def better_precision(
+    held: Centred, rows: int, wholes: Sequence[Sequence[int]], *, intercept: bool
+) -> Kept:
+    """Return the precision to read so many rows with again, or that which there is.
 
-    Of any column on the others. Parameters are those of :meth:`poolwise.Moments.read`, columns
-    being named by their places.
+    Parameters are those of :meth:`poolwise.Moments.read`, columns being named by their places.
     """
+    kept = held.precision
+    if rows <= len(held.low):  # too few to tell columns apart, however many digits there are
+        return kept
+    better = needed(_rounding_error(held, wholes, intercept=intercept))
+    if kept == "fast":
+        return "accurate" if better != "fast" else "fast"
+    return "exact" if better == "exact" else kept
+
+
+def _rounding_error(held: Centred, wholes: Sequence[Sequence[int]], *, intercept: bool) -> float:
+    """Estimate the error that rounding leaves in coefficients of any column on the others."""
     if not intercept:
         return rounding_error(held.about_zero())
     varies = held.scatter.diagonal() > 0.0

@@ -26,10 +26,12 @@ from poolwise.errors import (
     TransferWarning,
 )
 from poolwise.fit import LinearFit, held, regress
-from poolwise.intake import gather, gather_moments
+from poolwise.intake import gather
 from poolwise.intervals import prediction_deviation, quantile
 from poolwise.methods import METHODS, method_of
 from poolwise.moments import Moments
+from poolwise.moments_intake import gather_moments
+from poolwise.options import checked_jobs
 from poolwise.precision import Precision, check_precision
 from poolwise.problem import JointMethod, Method, Problem
 from poolwise.summary import Summary, summarise
@@ -37,6 +39,8 @@ from poolwise.suspicions import suspicions
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrays import ArrayTable, unmasked
 from poolwise.tables.columns import Column, encoded
+from poolwise.tables.moments_table import Levels
+from poolwise.tables.responses import name_of
 from poolwise.theory import transfer_gain_of
 from poolwise.updating import changed, is_moments
 
@@ -67,6 +71,10 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         ``"exact"``: no rounding at all, so that the fit has the same bits however rows are ordered
         or cut, at about six times the price of fast. ``"auto"``: accurate while that is cheap,
         else fast, and with more digits in a second reading where the columns turn out to need them.
+    n_jobs : int, optional
+        Threads that read files and add up long tables; one unless given, -1 for one per processor.
+        Files give the same bits with any number. So does any table with ``precision="exact"``; else
+        the last digits of a table in memory may depend on whether there is more than one.
 
     Attributes
     ----------
@@ -120,12 +128,14 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         response: str = "y",
         unseen_level: Literal["raise", "ignore"] = "raise",
         precision: Precision = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.method = method
         self.fit_intercept = fit_intercept
         self.response = response
         self.unseen_level = unseen_level
         self.precision = precision
+        self.n_jobs = n_jobs
 
     def fit(
         self, X: Any, y: Any, *, sources: Any = None, sample_weight: Any = None
@@ -165,7 +175,10 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
                 intercept=self.fit_intercept,
                 unseen_level=self.unseen_level,
                 precision=self.precision,
+                jobs=checked_jobs(self.n_jobs),
             )
+            self._own_name = name_of(y)
+            self._levels = {c.name: Levels.of(c) for c in intake.columns}
             _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
         return self
 
@@ -178,6 +191,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         ----------
         target : Moments, or the path of a ``.moments.json`` file
             Of all features and of the response, which is named by the parameter ``response``.
+            With an indicator for every level of a text column (``site=coast``, ``site=inland``,
+            ...) they count as moments of a table with that column, which rows to predict then have.
         sources : Moments or path, or list or mapping of these
             Of some of the features and of the response.
 
@@ -188,14 +203,18 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """
         with _all_or_nothing(self):
             self._check_options()
-            problem, cautions = gather_moments(
-                target, sources, self.response, intercept=self.fit_intercept
+            intake = gather_moments(
+                target,
+                sources,
+                self.response,
+                intercept=self.fit_intercept,
+                unseen_level=self.unseen_level,
             )
-            self.feature_names_in_ = np.array(problem.features, dtype=object)
-            self.n_features_in_ = len(problem.features)
-            columns = tuple(Column(n) for n in problem.features)
-            optional = frozenset(problem.features).difference(problem.seen_by_all())
-            _warn(self._solve(problem, columns, optional, cautions))
+            self.feature_names_in_ = np.array([c.name for c in intake.columns], dtype=object)
+            self.n_features_in_ = len(intake.columns)
+            self._own_name = None
+            self._levels = dict(intake.levels)  # as moments are matched with them in an update
+            _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
         return self
 
     def update(
@@ -211,7 +230,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         ----------
         X : array-like, data frame, Moments, or path of a ``.moments.json`` file, optional
             Features of further rows of the target. NaN says that a row lacks the column. Moments
-            are of the encoded columns and the response, as in ``problem_.target.names``.
+            are of the encoded columns and the response, as in ``problem_.target.names``; they may
+            have indicators of the other levels, too.
         y : array-like of shape (n,), optional
             Their response; none with moments.
         sources : object, optional
@@ -419,13 +439,15 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         change = changed(
             self.problem_,
             self.columns_,
+            self._levels,
             X,
             y,
             weights=weights,
             sources=sources,
             precision=self.precision,
-            response_was_named=self.problem_.response != self.response,
+            own_name=self._own_name,
             forget=forget,
+            jobs=checked_jobs(self.n_jobs),
         )
         optional = change.lacking.union(self.optional_columns_)
         return self._solve(change.problem, self.columns_, optional, change.cautions)

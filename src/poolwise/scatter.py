@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from poolwise.double_double import Array, Pair
 from poolwise.fraction_matrix import FractionMatrix
 
+LAST_DIGITS = 1e-9  # least eigenvalue of a correlation matrix, per column, that is left alone
+
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
@@ -111,16 +113,31 @@ class Scatter:
         outer = roots.T @ roots
         return Scatter.of_pair(self.pair + (outer + outer.T).scaled(0.5))
 
-    def floored(self) -> Scatter:
-        """Return the scatter with zero where rounding has left less than that of a column."""
-        at = np.flatnonzero(self._high.diagonal() < 0.0)
-        if not len(at):
+    def floored(self, room: Array) -> Scatter:
+        """Return a scatter that rows can have, where rounding has left another one.
+
+        A column that varies no more than rounding explains does not vary. Where the others are not
+        positive semidefinite together, their variances grow by as much as rounding explains.
+
+        Parameters
+        ----------
+        room : array of shape (p,)
+            What rounding may have done to the variance of each column.
+        """
+        d = self._high.diagonal()
+        varies = d > room
+        per = 1.0 / np.sqrt(np.where(varies, d, np.inf))
+        least = np.linalg.eigvalsh(self._high * per[:, None] * per).min(initial=0.0)
+        more = np.zeros(len(d))
+        if least < -LAST_DIGITS * len(d):
+            # An error of sqrt(r_i r_j) in each entry leaves this positive semidefinite.
+            more[varies] = len(d) * room[varies]
+        elif not self._high[~varies].any():
             return self
-        high, low = self._high.copy(), None if self._low is None else self._low.copy()
-        high[at, at] = 0.0
-        if low is not None:
-            low[at, at] = 0.0
-        return Scatter.of(high, low)
+        kept = np.outer(varies, varies)
+        grown = Scatter.of(np.diag(more), None if self._low is None else np.zeros_like(self._high))
+        low = None if self._low is None else np.where(kept, self._low, 0.0)
+        return Scatter.of(np.where(kept, self._high, 0.0), low) + grown
 
     def mapped(self, matrix: Array) -> Scatter:
         """Return the scatter of ``matrix @ z``."""

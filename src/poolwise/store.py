@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from poolwise.chunks import HEAVIEST, LARGEST
 from poolwise.double_double import Array, Pair
-from poolwise.errors import NotOverwritten, UnreadableMoments
+from poolwise.errors import NotOverwritten, NotWritten, UnreadableMoments
 from poolwise.exact_sums import ExactSums
 from poolwise.fraction_matrix import Integers
 from poolwise.plausible import flaw_of, rounding_of
@@ -69,14 +69,23 @@ class Record:
 
 def is_moments_path(thing: object) -> bool:
     """Say whether something is a path of moments, by how it ends."""
-    return isinstance(thing, str | os.PathLike) and str(os.fspath(thing)).endswith(SUFFIX)
+    return isinstance(thing, str | os.PathLike) and str(os.fspath(thing)).lower().endswith(SUFFIX)
 
 
 def write(path: AnyPath, text: str, *, overwrite: bool) -> None:
     """Write a whole file or none: under another name first, which is then changed."""
     file = Path(path)
-    if not overwrite and file.exists():
-        raise NotOverwritten(str(file))
+    try:
+        if file.is_dir():
+            raise NotWritten(str(file), "it is a folder")
+        if not overwrite and file.exists():
+            raise NotOverwritten(str(file))
+        _replace(file, text)
+    except OSError as error:
+        raise NotWritten(str(file), error.strerror or str(error)) from error
+
+
+def _replace(file: Path, text: str) -> None:
     draft = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     try:
         with draft.open("x", encoding="ascii", newline="\n") as out:

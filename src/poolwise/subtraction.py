@@ -17,6 +17,8 @@ from poolwise.precision import PRECISIONS, Kept
 # of scatters in doubles, in pairs and without rounding.
 LOST_WEIGHT = 1e-9
 LOST_SCATTER: dict[Kept, float] = {"fast": 1e-10, "accurate": 1e-20, "exact": 0.0}
+# At most, in practice.
+ROUNDED: dict[Kept, float] = {"fast": 1e-13, "accurate": 1e-25, "exact": 0.0}
 
 
 def weight_left(whole: Centred, part: Centred) -> float:
@@ -55,7 +57,16 @@ def without(
         else:
             left = _difference(whole, theirs)
         _check_left(left, whole, names)
-    return left if left.sums is not None else replace(left, scatter=left.scatter.floored())
+        return left if left.sums is not None else _floored(left, whole)
+
+
+def _floored(left: Centred, whole: Centred) -> Centred:
+    """Clear what rounding has left."""
+    low, high = np.ldexp(left.low, -left.units), np.ldexp(left.high, -left.units)
+    kept = min(left.precision, whole.precision, key=PRECISIONS.index)
+    before = whole.in_units(left.units).scatter.diagonal()
+    room = ROUNDED[kept] * before + rounding_of(float(whole.weight.high), low, high)
+    return replace(left, scatter=left.scatter.floored(room))
 
 
 def _check_among(whole: Centred, part: Centred, names: Sequence[str], *, all_of_them: bool) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,14 +15,19 @@ from poolwise.errors import (
     TransferWarning,
     UnknownSource,
 )
-from poolwise.intake import as_moments, gather_more, name_of
+from poolwise.intake import gather_more
 from poolwise.moments import Moments
+from poolwise.moments_intake import as_moments
 from poolwise.precision import PRECISIONS, Precision
 from poolwise.problem import Problem
 from poolwise.store import is_moments_path
 from poolwise.tables import Table
 from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column
+from poolwise.tables.moments_table import Levels, MomentsTable, kinds_of
+from poolwise.tables.responses import name_of
+
+Verb: TypeAlias = Literal["add", "subtract"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +57,16 @@ def is_moments(thing: object) -> bool:
 def changed(
     problem: Problem,
     columns: tuple[Column, ...],
+    levels: Mapping[str, Levels | None],
     target: Table | Any,
     y: Any,
     *,
     weights: Any = None,
     sources: Any = None,
     precision: Precision = "auto",
-    response_was_named: bool = False,
+    own_name: str | None = None,
     forget: bool = False,
+    jobs: int = 1,
 ) -> Change:
     """Return a problem whose tables have more rows, or fewer.
 
@@ -68,6 +76,8 @@ def changed(
         The problem that was solved.
     columns : tuple of Column
         Its raw columns and their encoding, which do not change.
+    levels : mapping of str to Levels or None
+        The same as moments are matched with them.
     target : Table, Moments, path or None
         Rows of the target: a table that was opened, or moments.
     y : array-like or None
@@ -78,40 +88,47 @@ def changed(
         Rows of sources; those of a name that is known are added there.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments of these rows: by default as many as any table has.
-    response_was_named : bool, default=False
-        Whether the response brought a name along, which it must then bring again.
+    own_name : str, optional
+        The name that the response brought along at fit; another one is then refused.
     forget : bool, default=False
         Whether these rows are taken away.
+    jobs : int, default=1
+        Threads that read files and add up rows.
     """
     own, known = problem.tables()
+    verb: Verb = "subtract" if forget else "add"
     if precision == "auto":
         precision = max((own, *known.values()), key=_digits).precision
     by_moments = target is None or is_moments(target)
     if by_moments and (y is not None or weights is not None):
         raise BadOption("y" if y is not None else "sample_weight", "given", "None without rows")
     name = name_of(y)
-    if response_was_named and name not in (None, problem.response):
-        raise DifferentResponse("X", str(name), problem.response)
+    if own_name and name not in (None, own_name):
+        raise DifferentResponse("X", str(name), own_name)
     empty = ArrayTable(np.zeros((0, len(columns))), tuple(c.name for c in columns))
     read = gather_more(
         empty if by_moments else target,
         np.zeros(0) if by_moments else y,
         columns=columns,
+        levels=levels,
         known=known,
         response=problem.response,
+        own_name=own_name,
         weights=weights,
         sources=sources,
         intercept=problem.intercept,
         precision=precision,
+        jobs=jobs,
     )
-    rows = read.target
+    rows, cautions = read.target, list(read.cautions)
     if by_moments and target is not None:
-        rows = as_moments(target, "the target")
-    own = _merged(own, rows, forget, "the target")
+        rows, told = _encoded(as_moments(target, "the target"), own, levels, problem.response, verb)
+        cautions += told
+    own = _merged(own, rows, verb, "the target")
     tables = dict(known)
     for source, part in read.moments.items():
         if source in tables:
-            tables[source] = _merged(tables[source], part, forget, f"source {source!r}")
+            tables[source] = _merged(tables[source], part, verb, f"source {source!r}")
         elif forget and part.weight:
             raise UnknownSource(source, list(known))
         else:
@@ -122,7 +139,7 @@ def changed(
     return Change(
         Problem(own, tables, problem.response, problem.intercept),
         read.lacking.union(lacking),
-        read.cautions,
+        tuple(cautions),
     )
 
 
@@ -130,9 +147,20 @@ def _digits(table: Moments) -> int:
     return PRECISIONS.index(table.precision)
 
 
-def _merged(old: Moments, new: Moments, forget: bool, where: str) -> Moments:
+def _encoded(
+    given: Moments, own: Moments, levels: Mapping[str, Levels | None], response: str, verb: Verb
+) -> tuple[Moments, list[TransferWarning]]:
+    """Return moments of the target with the indicators that the model has."""
+    table = MomentsTable.of("the target", given, kinds_of(levels), response)
+    there = [*(n for n in own.names if n != response or n in given), *table.extra(levels)]
+    if there != list(own.names):
+        raise ColumnMismatch(own.names, there, verb, "the target")
+    return table.part(levels, response)
+
+
+def _merged(old: Moments, new: Moments, verb: Verb, where: str) -> Moments:
     """Add rows to a table, or take them away, whatever the order of the columns."""
     if set(old.names) != set(new.names):
-        raise ColumnMismatch(old.names, new.names, "subtract" if forget else "add", where)
+        raise ColumnMismatch(old.names, new.names, verb, where)
     part = new if old.names == new.names else new.select(old.names)
-    return old - part if forget else old + part
+    return old - part if verb == "subtract" else old + part

@@ -37,7 +37,7 @@ def kinds_wanted(
     kind_of: Callable[[T], Kind | None],
     where: str,
     texts: Mapping[str, bool],
-    response: str,
+    response: str | None,
 ) -> dict[str, Kind]:
     """Say what those columns of a table hold that may be read, or which of them cannot be.
 
@@ -51,8 +51,8 @@ def kinds_wanted(
         What to call the table in an error.
     texts : mapping of str to bool
         The features of the target, and whether they are text.
-    response : str
-        Name of the response.
+    response : str or None
+        Name of the response, if one column is it.
     """
     kinds: dict[str, Kind] = {}
     for name, held in types.items():

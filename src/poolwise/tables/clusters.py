@@ -17,7 +17,9 @@ def is_elsewhere(table: Any) -> bool:
     return _module_of(table) is not None
 
 
-def open_frame(table: Any, where: str, texts: Mapping[str, bool], response: str) -> StreamedTable:
+def open_frame(
+    table: Any, where: str, texts: Mapping[str, bool], response: str | None
+) -> StreamedTable:
     """Open a data frame of a cluster, reading none of its rows yet.
 
     Parameters
@@ -28,8 +30,8 @@ def open_frame(table: Any, where: str, texts: Mapping[str, bool], response: str)
         What to call it in an error.
     texts : mapping of str to bool
         The features of the target, and whether they are text.
-    response : str
-        Name of the response.
+    response : str or None
+        Name of the response, if one column is it.
     """
     opened: Callable[..., StreamedTable]
     opened = import_module(f"poolwise.tables.{_module_of(table)}").open_frame

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from poolwise.errors import NewLevels, NotNumeric
 
 if TYPE_CHECKING:
-    from poolwise.tables import Described, Table
+    from poolwise.tables import Described
 
 
 MOST_LEVELS = 500  # more than this is an identifier, not a category
@@ -53,11 +53,11 @@ class Column:
 
 
 def unify(
-    target: Table,
+    target: Described,
     sources: Mapping[str, Described],
     names: Sequence[str],
     *,
-    complete: Table | None = None,
+    complete: Described | None = None,
     intercept: bool = True,
     unseen: Literal["raise", "ignore"] = "raise",
 ) -> tuple[Column, ...]:
@@ -69,13 +69,13 @@ def unify(
 
     Parameters
     ----------
-    target : Table
+    target : Described
         All rows of the target.
     sources : mapping of str to Described
-        The sources, in memory or streamed.
+        The sources, in memory, streamed, or as moments.
     names : sequence of str
         Names of the target's columns.
-    complete : Table, optional
+    complete : Described, optional
         The complete rows of the target; all of them unless given.
     intercept : bool, default=True
         Whether the model has an intercept.

@@ -137,7 +137,9 @@ class Partition:
         return values
 
 
-def open_frame(frame: Any, where: str, texts: Mapping[str, bool], response: str) -> StreamedTable:
+def open_frame(
+    frame: Any, where: str, texts: Mapping[str, bool], response: str | None
+) -> StreamedTable:
     """Open a Dask DataFrame as a table, computing none of it yet.
 
     Parameters
@@ -148,8 +150,8 @@ def open_frame(frame: Any, where: str, texts: Mapping[str, bool], response: str)
         What to call it in an error.
     texts : mapping of str to bool
         The features of the target, and whether they are text.
-    response : str
-        Name of the response.
+    response : str or None
+        Name of the response, if one column is it.
     """
     names = tuple(map(str, frame.columns))
     if len(set(names)) < len(names):

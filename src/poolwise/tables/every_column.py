@@ -12,6 +12,7 @@ import numpy as np
 from poolwise.errors import BadOption, MissingColumns, NotNumeric, UnknownTable
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrow_columns import Kind, kind_of
+from poolwise.tables.clusters import is_elsewhere, open_frame
 from poolwise.tables.columns import MOST_LEVELS, Column
 from poolwise.tables.file_batches import open_files, readers_of
 from poolwise.tables.files import Files
@@ -124,11 +125,12 @@ def open_columns(source: Any, wanted: Wanted, where: str, *, jobs: int | None = 
     """
     if isinstance(source, Files):
         return _open_files(source, wanted, where, jobs)
-    if is_stream(source):
+    if is_elsewhere(source) or is_stream(source):
         names, stream = _named(source, where)
         chosen = wanted.among(names, where)
         texts = dict.fromkeys([*chosen, *([wanted.weights] if wanted.weights else [])], False)
-        opened = open_stream(stream, where, texts, wanted.response)
+        open_it = open_frame if is_elsewhere(source) else open_stream
+        opened = open_it(stream, where, texts, wanted.response)
         return Opened(replace(opened, weights=wanted.weights), chosen)
     if isinstance(source, tuple):  # features and response, say
         raise UnknownTable(tuple, where)
@@ -185,6 +187,8 @@ def _named(stream: Any, where: str) -> tuple[list[str], Any]:
     """Return the names of a stream's columns, and the stream, of which no row is read."""
     import pyarrow as pa
 
+    if is_elsewhere(stream):
+        return [str(name) for name in stream.columns], stream
     if nw.dependencies.is_polars_lazyframe(stream):
         return stream.collect_schema().names(), stream
     try:

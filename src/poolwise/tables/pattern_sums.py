@@ -13,7 +13,7 @@ import numpy as np
 from poolwise.double_double import Array
 from poolwise.errors import RowsDropped, TooManyPatterns, TransferWarning
 from poolwise.moments import Moments
-from poolwise.precision import Kept, Precision, chosen, needed
+from poolwise.precision import Kept, Precision, chosen
 from poolwise.tables.columns import Column, wholes
 from poolwise.tables.streamed import Part, StreamedTable
 from poolwise.tables.streamed_rows import Lacks, RowSplitter, Tally
@@ -178,13 +178,8 @@ class StreamedRows:
 
     def _better(self, moments: Moments, intercept: bool) -> Kept:
         """Return the precision to read with again, or that which there is; see Moments.read."""
-        if moments.rows <= len(moments.names):  # too few to tell columns apart
-            return moments.precision
         full = [names for names in wholes(self.columns) if names[0] in moments]
-        better = needed(moments.rounding_error(full, intercept=intercept))
-        if moments.precision == "fast":
-            return "accurate" if better != "fast" else "fast"
-        return "exact" if better == "exact" else moments.precision
+        return moments.better_precision(full, intercept=intercept)
 
     def _sum(self, precision: Kept, only: Collection[Lacks] | None = None) -> dict[Lacks, Moments]:
         """Add up the rows of each pattern, or of some, in one reading."""

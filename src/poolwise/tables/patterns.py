@@ -136,7 +136,7 @@ def named_patterns(
     named: dict[str, P] = {}
     small: list[int] = []
     for lacks, piece in split.items():
-        rows, own = piece.count, pattern_name(name, lacks, (*taken, *named))
+        rows, own = piece.count, pattern_name(name, lacks, (*taken, *named), known)
         if own in known or piece is largest or rows > len(encoded(piece.columns)) + intercept:
             named[own] = piece
         else:
@@ -144,8 +144,12 @@ def named_patterns(
     return named, [FragmentsLeftOut(where, sum(small), len(small))] if small else []
 
 
-def pattern_name(name: str, lacks: Sequence[str], taken: Collection[str]) -> str:
+def pattern_name(
+    name: str, lacks: Sequence[str], taken: Collection[str], known: Collection[str] = ()
+) -> str:
     """Name the rows of a table that lack some columns, unlike any other source.
+
+    A name that was taken at fit may not be in ``taken`` now, but the longer one is then known.
 
     Parameters
     ----------
@@ -155,10 +159,12 @@ def pattern_name(name: str, lacks: Sequence[str], taken: Collection[str]) -> str
         The columns that the rows lack.
     taken : collection of str
         Names that are given already.
+    known : collection of str
+        Names of sources that are there already.
     """
     if not lacks:
         return name
     full = f"{name} without {', '.join(lacks)}"
-    while full in taken:
+    while full in taken or f"{full} (too)" in known:
         full += " (too)"
     return full

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from poolwise.chunks import checked_weights
 from poolwise.double_double import Array
 from poolwise.errors import LengthsDiffer, NotFinite, RowsWithoutFeatures
 from poolwise.moments import Moments
-from poolwise.precision import Precision
+from poolwise.precision import Kept, Precision, chosen
 from poolwise.tables import Table
 from poolwise.tables.columns import Column, encoded, wholes
 
 BLOCK = 65_536  # rows read at a time, so that encoding a frame needs little memory
-
-
+SPAN = 4 * BLOCK  # rows that one thread adds up
 VALUES = 2**21  # read at a time, however many columns there are
 
 
@@ -45,6 +46,8 @@ class TableRows:
         The weight of each row.
     where : str
         What to call these rows in an error.
+    jobs : int, default=1
+        Threads that add up long tables.
     """
 
     table: Table
@@ -53,6 +56,7 @@ class TableRows:
     y: Array | None
     weights: Array | None
     where: str
+    jobs: int = 1
 
     def __post_init__(self) -> None:
         if self.y is not None and len(self.y) != self.table.rows:
@@ -76,15 +80,22 @@ class TableRows:
 
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
         """Read all rows once, or once more where their sums turn out to be too poor."""
+        full, rows = wholes(self.columns), self.table.rows
         try:
-            return Moments.read(
-                self.names,
-                self._parts,
-                self.table.rows,
-                precision=precision,
-                intercept=intercept,
-                wholes=wholes(self.columns),
-            )
+            if self.jobs == 1 or rows < 2 * SPAN:
+                return Moments.read(
+                    self.names,
+                    partial(self._parts, 0, rows),
+                    rows,
+                    precision=precision,
+                    intercept=intercept,
+                    wholes=full,
+                )
+            found = self._side_by_side(chosen(precision, rows, len(self.names)))
+            better = found.better_precision(full, intercept=intercept)
+            if precision != "auto" or better == found.precision:
+                return found
+            return self._side_by_side(better)
         except NotFinite as error:
             raise NotFinite(error.counts, error.rows, self.where) from None
 
@@ -117,7 +128,7 @@ class TableRows:
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
         """Yield blocks of encoded columns, in the order of ``names``; no row of weight zero."""
         at = [self.names.index(n) for n in names]
-        for parts, weights in self._parts():
+        for parts, weights in self._parts(0, self.table.rows):
             block = np.column_stack([*parts])[:, at]
             if weights is None:
                 yield block, None
@@ -127,9 +138,24 @@ class TableRows:
     def _y(self, rows: Any) -> Array | None:
         return None if self.y is None else self.y[rows]
 
-    def _parts(self) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
-        for start in range(0, self.table.rows, BLOCK):
-            stop = min(start + BLOCK, self.table.rows)
+    def _side_by_side(self, precision: Kept) -> Moments:
+        """Add up spans of rows in threads, and the spans in their order."""
+        from joblib import Parallel, delayed
+
+        sums, rows = partial(Moments.of_blocks, self.names, precision=precision), self.table.rows
+        spans = [(start, min(start + SPAN, rows)) for start in range(0, rows, SPAN)]
+        with threadpool_limits(1):  # the spans are what is done side by side
+            try:
+                each = Parallel(n_jobs=self.jobs, require="sharedmem")(
+                    delayed(sums)(self._parts(*span)) for span in spans
+                )
+            except NotFinite:
+                return sums(self._parts(0, rows))  # it counts all rows, not those of one span
+        return Moments.total(self.names, each)
+
+    def _parts(self, first: int, last: int) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
+        for start in range(first, last, BLOCK):
+            stop = min(start + BLOCK, last)
             w = None if self.weights is None else self.weights[start:stop]
             y = self._y(slice(start, stop))
             yield (self.table.read(self.columns, start, stop), *(() if y is None else (y,))), w

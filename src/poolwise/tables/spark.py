@@ -202,7 +202,9 @@ class Partition:
             yield Part(some, batch.num_rows, self.where, float(batch.nbytes))
 
 
-def open_frame(table: Any, where: str, texts: Mapping[str, bool], response: str) -> StreamedTable:
+def open_frame(
+    table: Any, where: str, texts: Mapping[str, bool], response: str | None
+) -> StreamedTable:
     """Open a Spark DataFrame as a table; see :func:`poolwise.tables.clusters.open_frame`."""
     types = {f.name: f.dataType.simpleString() for f in table.schema.fields}
     if len(types) < len(table.columns):

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from poolwise.errors import BadOption
+from poolwise.options import checked_jobs
 from poolwise.tables.streamed import A, Reading, Seen, Shard
 
 CLUSTERS = {"distributed": "dask", "pyspark": "spark"}  # package -> our module
@@ -59,11 +60,8 @@ def workers_of(given: Any, jobs: int | None = None) -> Workers:
     jobs : int, optional
         The number of threads where none is given; one by default.
     """
-    if given is None or (isinstance(given, int) and not isinstance(given, bool)):
-        number = next((n for n in (given, jobs) if n is not None), 1)
-        if number < 1 and number != -1:
-            raise BadOption("workers", number, "a positive number, or -1 for all processors")
-        return Threads(number)
+    if given is None or isinstance(given, int):
+        return Threads(checked_jobs(jobs if given is None else given))
     for kind in type(given).__mro__:
         if module := CLUSTERS.get(kind.__module__.partition(".")[0]):
             found: Workers = import_module(f"poolwise.tables.{module}").workers(given)
