@@ -308,7 +308,7 @@ class Moments:
             nonlocal rows
             for k, part in enumerate(parts):
                 if part.names != names:
-                    raise ColumnMismatch(names, part.names, where=f"table {k + 1:,} of the total")
+                    raise ColumnMismatch(names, part.names, f"add table {k + 1:,} of a total to")
                 rows += part.rows
                 if part.weight:
                     yield part._held
