@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from benchmarks.answers import Answer, Target
+from benchmarks.dask_files import dask_files
 from benchmarks.peak import peak_in_new_process
 from benchmarks.process_tree import cost_of
 from benchmarks.published import published_data_pooling
@@ -47,6 +48,15 @@ def test_a_quick_run_answers_every_question(tmp_path):
         assert all(math.isfinite(v) and v > 0.0 for v in answer["repeats"]), answer
         assert answer["what"] in run.stdout
     assert run.stdout.splitlines()[-1].startswith("Targets met:")
+
+
+@pytest.mark.slow
+def test_dask_over_files_is_measured_against_one_process():
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    cpu, wall = dask_files(quick=True)
+    assert cpu.target.high == 2.5
+    assert cpu.value > 0.5  # workers do not count for nothing
+    assert wall.value > 0.0
 
 
 def test_a_missed_target_is_said_in_words():

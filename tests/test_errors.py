@@ -70,6 +70,7 @@ EXAMPLES = [
     errors.NullsInFile("2019.csv", {"age": 41}, 41),
     errors.TooManyPatterns("source 'old'", 1000),
     errors.WorkerDied(2),
+    errors.WorkersLost("Dask", "history/2019.parquet", "its client is closed"),
     errors.NotInstalled("Downloading", "pooch", "data", "Or name a folder."),
     errors.DroppedColumns("old", ["z"]),
     errors.ModelAssumes("its means are taken to be the target's."),
