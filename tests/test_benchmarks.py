@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 
 from benchmarks import merging
 from benchmarks.answers import Answer, Target
+from benchmarks.dask_files import dask_files
 from benchmarks.peak import peak_in_new_process
 from benchmarks.process_tree import cost_of
 from benchmarks.published import published_data_pooling
@@ -63,6 +64,15 @@ def test_a_total_and_the_plain_sum_are_of_the_same_number_of_parts():
     names, parts = ["a"], [Moments.of_rows(["a"], [[k], [k + 2.0]]) for k in range(3)]
     assert merging.total(names, parts, 7).rows == 14
     assert (merging.plain_sum([np.full((51, 51), 2.0)] * 3, 7) == 14.0).all()
+
+
+@pytest.mark.slow
+def test_dask_over_files_is_measured_against_one_process():
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    cpu, wall = dask_files(quick=True)
+    assert cpu.target.high == 2.5
+    assert cpu.value > 0.5  # workers do not count for nothing
+    assert wall.value > 0.0
 
 
 def test_a_missed_target_is_said_in_words():

@@ -74,6 +74,7 @@ EXAMPLES = [
     errors.TooManyPatterns("source 'old'", 1000),
     errors.WorkerDied(2),
     errors.NotOnWorkers("poolwise", "Spark", "Install it there."),
+    errors.WorkersLost("Dask", "history/2019.parquet", "its client is closed"),
     errors.NotInstalled("Downloading", "pooch", "data", "Or name a folder."),
     errors.DroppedColumns("old", ["z"]),
     errors.ModelAssumes("its means are taken to be the target's."),

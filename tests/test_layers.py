@@ -71,7 +71,7 @@ AT_MOST = {"tables": [*ORDER[: ORDER.index("fit") + 1], "progress"]}
 # Who may know how second moments are stored; see the docstring of scatter.py.
 KNOW_SCATTER = {"centred", "moments", "least_squares"}
 NUMPY_ALONE = [*CORE, "tables", "tables.columns"]
-ENGINES = ["pandas", "polars", "pyarrow"]
+ENGINES = ["pandas", "polars", "pyarrow", "dask", "distributed"]
 
 
 def modules():

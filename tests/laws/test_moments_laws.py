@@ -391,11 +391,11 @@ class TestTotal:
 
     def test_tables_of_other_columns_are_named_by_their_place(self):
         a, b = Moments.empty(["y", "age"]), Moments.empty(["y", "bmi"])
-        message = r"add table 3 of a total to moments over different columns: only the left has \['age'\], only the right has \['bmi'\]"
+        message = r"add table 3 of a total to .*: only the left has \['age'\], only the right has"
         with pytest.raises(ColumnMismatch, match=message):
             Moments.total(["y", "age"], [a, a, b])
         with pytest.raises(
-            ColumnMismatch, match=r"in table 1 of the total: the left has the order"
+            ColumnMismatch, match=r"add table 1 of a total to .*: the left has the order"
         ):
             Moments.total(["age", "y"], [a])
 
