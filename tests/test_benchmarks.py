@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from benchmarks import merging
 from benchmarks.answers import Answer, Target
 from benchmarks.dask_files import dask_files
 from benchmarks.peak import peak_in_new_process
-from benchmarks.process_tree import cost_of
+from benchmarks.process_tree import PROC, cost_of, cpu_of_tree
 from benchmarks.published import published_data_pooling
 from benchmarks.report import as_text
 from benchmarks.reproduce import LEFT_OUT, dataset_errors, our_errors, reproduce
@@ -134,6 +135,23 @@ def test_the_cost_of_a_command_holds_the_memory_of_its_children():
     assert cost.wall > 1.0
     assert cost.cpu < cost.wall
     assert MEGABYTES * 1e6 < cost.peak < (MEGABYTES + 100) * 1e6  # two interpreters come on top
+
+
+@pytest.mark.skipif(not PROC.exists(), reason="the system does not tell about processes")
+@pytest.mark.parametrize("ends", [True, False], ids=["ended", "alive"])
+def test_the_cpu_time_of_a_tree_holds_that_of_its_children(ends):
+    busy = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\n"
+    code = busy if ends else f"{busy}input()"
+    before = cpu_of_tree(os.getpid())
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        child.stdout.read(1)
+        if ends:
+            child.wait()
+        used = cpu_of_tree(os.getpid()) - before
+        child.communicate(b"\n")
+    assert used >= 0.25  # the system counts in hundredths
 
 
 def test_a_command_that_fails_is_no_answer():

@@ -19,6 +19,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import poolwise
+from benchmarks.spark_files import least_squares, spark_fit, write_files
 from poolwise import Files, PooledRegressor, Sources
 from poolwise.errors import (
     BadOption,
@@ -65,6 +66,7 @@ def spark():
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",  # a partition comes in several
         "spark.executorEnv.PYTHONPATH": importable,
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # what runs once starts sooner
     }
@@ -205,8 +207,9 @@ def test_a_frame_without_rows_is_an_empty_source(spark, target, rows):
 
 def test_what_is_wrong_with_a_frame_is_said_by_our_errors(spark, target, rows):
     rows.loc[5, "y"] = np.nan
-    with pytest.raises(NotFinite, match=r"response of source 'old' .*'y': 1"):
-        read(target, frame_of(spark, rows.drop(columns="w"), 3))
+    frame = spark.createDataFrame(pa.Table.from_pandas(rows)).coalesce(1)  # good rows come after it
+    with pytest.raises(NotFinite, match=r"response of source 'old' .*'y': 1} of 7 rows"):
+        read(target, frame)
 
 
 def test_a_method_that_needs_rows_gets_them_from_a_frame(spark, target, rows):
@@ -256,6 +259,8 @@ def test_results_come_in_the_order_of_the_shards_whatever_a_job_holds(spark, fol
     whole = list(Threads().each(reading, shards, lambda *_: None))
     monkeypatch.setattr(engine, "FIRST", 2)
     monkeypatch.setattr(engine, "MOST", 3)
+    run = engine._run
+    monkeypatch.setattr(engine, "_run", lambda *job: dict(reversed(run(*job).items())))
     found = list(engine.workers(spark).each(reading, shards, lambda *read: seen.append(read)))
     assert [f.plain() for f in found] == [w.plain() for w in whole]
     assert [rows for rows, _ in seen] == [w.tally.rows for w in whole]
@@ -325,6 +330,12 @@ def test_workers_that_lack_poolwise_are_an_error_that_says_what_to_do(
 def test_another_error_of_the_workers_is_sparks(spark):
     with pytest.raises(pyspark.errors.PythonException, match="ZeroDivisionError"):
         engine._run(lambda batches: iter([1 / 0]), spark.range(1))
+
+
+def test_the_regression_of_spark_itself_finds_our_coefficients(spark, tmp_path):
+    write_files(tmp_path / "history", rows=800)
+    ours = least_squares(tmp_path / "history")
+    assert_allclose(ours, spark_fit(tmp_path / "history", spark), rtol=1e-10)
 
 
 def test_workers_of_spark_are_those_of_a_session(spark):
