@@ -27,6 +27,7 @@ ORDER = [
     "inverse_root",
     "least_squares",
     "plausible",
+    "strict_json",
     "store",
     "moments",
     "published_model",

@@ -31,7 +31,8 @@ from poolwise.precision import PRECISIONS, Kept, Precision, check_precision, cho
 from poolwise.row_sums import RowSums, units_of
 from poolwise.scatter import Scatter
 from poolwise.sliced_sums import SlicedSums
-from poolwise.store import MOST_BYTES, AnyPath, Record, read, record_of, text_of, write
+from poolwise.store import Record, read, record_of, text_of, write
+from poolwise.strict_json import MOST_BYTES, AnyPath
 
 # What rounding may have done to sums, as a share of them: to a difference of weights, and to one
 # of scatters in doubles, in pairs and without rounding.
