@@ -41,6 +41,7 @@ ORDER = [
     "intervals",
     "bayes",
     "methods",
+    "model_file",
     "suspicions",
     "summary",
     "intake",

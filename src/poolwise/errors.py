@@ -464,6 +464,41 @@ class NotOverwritten(TransferError):
         )
 
 
+class UnreadableModel(TransferError):
+    """A file that does not hold a fitted model, or one that contradicts itself."""
+
+    def __init__(self, path: str, why: str, then: str = "") -> None:
+        advice = then or "Ask whoever made the file to write it again with PooledRegressor.save"
+        super().__init__(f"{path} cannot be read as a model: {why}. {advice}.")
+
+
+class CannotSave(TransferError):
+    """A model that a model file cannot hold."""
+
+    def __init__(self, why: str, then: str) -> None:
+        super().__init__(f"The model cannot be saved: {why}. {then}.")
+
+
+class MomentsLeftOut(TransferError):
+    """A question to a model that came without its moments."""
+
+    def __init__(self, what: str, then: str = "") -> None:
+        advice = then or (
+            "Ask whoever saved it for a file with moments, or predict rows that have all columns"
+        )
+        super().__init__(
+            f"This model was saved with moments=False, and {what} needs the moments it was "
+            f"fitted from. {advice}."
+        )
+
+
+class CannotExport(TransferError):
+    """A model that another format cannot say."""
+
+    def __init__(self, format: str, why: str, then: str) -> None:
+        super().__init__(f"The model cannot be written as {format}: {why}. {then}.")
+
+
 class TooFewToShare(TransferError):
     """Moments of so few rows that they tell about single ones."""
 

@@ -19,6 +19,7 @@ from poolwise.double_double import Array
 from poolwise.errors import (
     BadOption,
     MissingHere,
+    MomentsLeftOut,
     NotFinite,
     NotNumeric,
     OtherColumns,
@@ -29,9 +30,14 @@ from poolwise.fit import LinearFit, held, regress
 from poolwise.intake import gather, gather_moments
 from poolwise.intervals import prediction_deviation, quantile
 from poolwise.methods import METHODS, method_of
+from poolwise.model_file.reading import read
+from poolwise.model_file.record import FittedModel, ModelRecord
+from poolwise.model_file.writing import text_of
 from poolwise.moments import Moments
 from poolwise.precision import Precision, check_precision
 from poolwise.problem import JointMethod, Method, Problem
+from poolwise.store import write
+from poolwise.strict_json import MOST_BYTES, AnyPath
 from poolwise.summary import Summary, summarise
 from poolwise.suspicions import suspicions
 from poolwise.tables import Table, open_table
@@ -90,8 +96,10 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         Columns of ``X`` that some row or source lacked: rows to predict may lack them too.
     fit_ : LinearFit
         The whole fit: noise, weights, dropped columns.
-    problem_ : Problem
-        The moments it was made from.
+    response_ : str
+        Name of the response.
+    problem_ : Problem or None
+        The moments it was made from; None in a model that was saved without them.
     n_features_in_ : int
         Number of columns of ``X``.
     feature_names_in_ : array of shape ``(n_features_in_,)``
@@ -314,6 +322,54 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             ends[rows] = fit.predict(values)[:, None] + np.outer(width, [-1.0, 1.0])
         return ends
 
+    def save(self, path: AnyPath, *, overwrite: bool = False, moments: bool = True) -> None:
+        """Write the fitted model to a file, as JSON, with every bit.
+
+        The file is there whole or not at all. What it tells of the rows is said in
+        :doc:`/guides/model_files`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        overwrite : bool, default=False
+            Whether a file of that name may be replaced.
+        moments : bool, default=True
+            Whether the moments of all tables are written too. Without them a loaded model predicts
+            rows that have all columns, and nothing else.
+        """
+        fitted, named = self._kept(), hasattr(self, "feature_names_in_")
+        text = text_of(ModelRecord(self.get_params(deep=False), named, fitted), moments=moments)
+        write(path, text, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: AnyPath, *, max_bytes: int = MOST_BYTES) -> PooledRegressor:
+        """Read a model from a file that :meth:`save` wrote.
+
+        Whatever the file holds, no code is run. A file that is damaged, contradicts itself or comes
+        from a newer version is refused, with the reason.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        max_bytes : int, default=2**28
+            Refuse larger files.
+
+        Returns
+        -------
+        PooledRegressor
+            Fitted: it predicts, updates and summarises with the same bits.
+        """
+        record = read(path, max_bytes=max_bytes)
+        model = cls(**record.options)
+        model.n_features_in_ = len(record.fitted.columns)
+        if record.named:
+            names = [c.name for c in record.fitted.columns]
+            model.feature_names_in_ = np.array(names, dtype=object)
+        model._keep(record.fitted)
+        return model
+
     def _parts(
         self, table: Table, columns: Sequence[Column]
     ) -> Iterator[tuple[NDArray[np.intp], LinearFit, Array]]:
@@ -345,8 +401,9 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     def transfer_gain_(self) -> float | None:
         """Expected fall of the squared error against least squares, according to the model."""
         check_is_fitted(self)
-        gain, unit = transfer_gain_of(self.problem_, self._working_fit), self.problem_.units
-        return held(gain, 2 * unit.get(self.problem_.response, 0))
+        problem = self._known_problem("transfer_gain_")
+        gain = transfer_gain_of(problem, self._working_fit)
+        return held(gain, 2 * problem.units.get(problem.response, 0))
 
     @property
     def standard_errors_(self) -> Array | None:
@@ -364,7 +421,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return summarise(
-            self.problem_,
+            self._known_problem("summary"),
             self.fit_,
             method=_name(self.method_),
             transfer_gain=self.transfer_gain_,
@@ -390,19 +447,56 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         method = _frozen(self.method)
         working = method.solve(problem)
         fit = problem.restored(working)
-        self.method_ = method
-        self._working_fit = working  # the same, but for columns of extreme size
-        self.problem_ = problem.without_rows()
-        self.columns_ = columns
-        self.optional_columns_ = [c.name for c in columns if c.name in optional]
+        told = (*cautions, *suspicions(problem), *fit.cautions)
+        self._keep(
+            FittedModel(
+                method=method,
+                columns=columns,
+                optional=tuple(c.name for c in columns if c.name in optional),
+                response=problem.response,
+                fit=fit,
+                working_fit=working,  # the same, but for columns of extreme size
+                problem=problem.without_rows(),
+                cautions=tuple(str(caution) for caution in told),
+            )
+        )
+        return told
+
+    def _keep(self, fitted: FittedModel) -> None:
+        """Take what a fit or a file gives."""
+        fit = fitted.fit
+        self.method_ = fitted.method
+        self._working_fit = fitted.working_fit
+        self.problem_ = fitted.problem
+        self.response_ = fitted.response
+        self.columns_ = fitted.columns
+        self.optional_columns_ = list(fitted.optional)
         self.fit_ = fit
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.coef_names_ = np.array(fit.names, dtype=object)
         self.conflict_ = dict(fit.conflict)
         self.coef_cov_ = None if fit.covariance is None else fit.covariance[1:, 1:]
-        told = (*cautions, *suspicions(problem), *fit.cautions)
-        self.cautions_ = tuple(str(caution) for caution in told)
-        return told
+        self.cautions_ = fitted.cautions
+
+    def _kept(self) -> FittedModel:
+        """Return what `_keep` took."""
+        check_is_fitted(self)
+        return FittedModel(
+            method=self.method_,
+            columns=self.columns_,
+            optional=tuple(self.optional_columns_),
+            response=self.response_,
+            fit=self.fit_,
+            working_fit=self._working_fit,
+            problem=self.problem_,
+            cautions=self.cautions_,
+        )
+
+    def _known_problem(self, what: str) -> Problem:
+        """Return the moments of the fit, which a model from a file may lack."""
+        if self.problem_ is None:
+            raise MomentsLeftOut(what)
+        return self.problem_
 
     def _change(
         self, X: Any, y: Any, sources: Any, weights: Any, *, forget: bool
@@ -410,6 +504,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """Add rows or take them away, and solve again; return what to warn of."""
         check_is_fitted(self)
         self._check_options()
+        problem = self._known_problem("forget" if forget else "update")
         if X is not None and not is_moments(X):
             if y is None:
                 raise BadOption("y", None, "the response of each row of X")
@@ -417,14 +512,14 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
             y = y if is_series else column_or_1d(y, warn=True)
         change = changed(
-            self.problem_,
+            problem,
             self.columns_,
             X,
             y,
             weights=weights,
             sources=sources,
             precision=self.precision,
-            response_was_named=self.problem_.response != self.response,
+            response_was_named=problem.response != self.response,
             forget=forget,
         )
         optional = change.lacking.union(self.optional_columns_)
@@ -484,7 +579,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
 
     def _fits_without(self, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
         """Return the fits for rows that lack these features."""
-        problem, method = self.problem_, self.method_
+        problem = self._known_problem(f"a row without {list(patterns[0])}")
+        method = self.method_
         if isinstance(method, JointMethod):
             found = list(method.solve_without(problem, patterns))
         elif self.fit_.pool is not None:

@@ -138,6 +138,28 @@ def names(found: Any, what: str, of: str = "column") -> tuple[str, ...]:
     return tuple(found)
 
 
+def text(found: Any, what: str) -> str:
+    """Return a text."""
+    if type(found) is not str:
+        raise Wrong(f"{what} is {shown(found)} where a text is needed")
+    return found
+
+
+def choice(found: Any, what: str, choices: tuple[str, ...]) -> str:
+    """Return one of some texts."""
+    if type(found) is not str or found not in choices:
+        said = repr(found[:40]) if type(found) is str else shown(found)
+        raise Wrong(f"{what} is {said}, and must be one of {list(choices)}")
+    return found
+
+
+def flag(found: Any, what: str) -> bool:
+    """Return true or false."""
+    if type(found) is not bool:
+        raise Wrong(f"{what} is {shown(found)} where true or false is needed")
+    return found
+
+
 def number(found: Any, what: str) -> float:
     """Return one double."""
     return float(vector([found], what, 1)[0])
