@@ -42,6 +42,7 @@ ORDER = [
     "bayes",
     "methods",
     "model_file",
+    "exports",
     "suspicions",
     "summary",
     "intake",

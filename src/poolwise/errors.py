@@ -18,6 +18,9 @@ class _Message:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.args, self.__dict__)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"args": self.args, **self.__dict__}  # for skops, which does not ask __reduce__
+
 
 def _restored(kind: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> Exception:
     message = kind.__new__(kind)

@@ -26,6 +26,10 @@ from poolwise.errors import (
     PredictionsBounded,
     TransferWarning,
 )
+from poolwise.exports.line import Line, line_of
+from poolwise.exports.onnx_graph import graph
+from poolwise.exports.sklearn_pipeline import pipeline
+from poolwise.exports.sql import expression
 from poolwise.fit import LinearFit, held, regress
 from poolwise.intake import gather, gather_moments
 from poolwise.intervals import prediction_deviation, quantile
@@ -369,6 +373,77 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             model.feature_names_in_ = np.array(names, dtype=object)
         model._keep(record.fitted)
         return model
+
+    def to_sklearn(self, *, without: Sequence[str] = ()) -> Any:
+        """Return the model as a fitted estimator of scikit-learn, which needs no poolwise.
+
+        It predicts rows that have all columns, and cannot be updated.
+
+        Parameters
+        ----------
+        without : sequence of str, optional
+            Columns of ``optional_columns_`` that the rows to predict do not have.
+
+        Returns
+        -------
+        Pipeline, or TransformedTargetRegressor
+            The latter holds predictions between bounds, where the model has some; its
+            ``regressor_`` is the pipeline.
+        """
+        return pipeline(self._line(without))
+
+    def to_onnx(self, *, without: Sequence[str] = ()) -> Any:
+        """Return the model as ONNX, in doubles (``pip install "poolwise[onnx]"``).
+
+        Inputs are ``numbers`` and ``texts``, one column for each name in the model's properties of
+        the same names; the output is ``prediction``. It is NaN where a number is NaN, or a text was
+        not there at fit (unless ``unseen_level="ignore"``).
+
+        Parameters
+        ----------
+        without : sequence of str, optional
+            Columns of ``optional_columns_`` that the rows to predict do not have.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Write it with ``onnx.save``.
+        """
+        return graph(self._line(without))
+
+    def to_sql(
+        self, dialect: Literal["duckdb", "sqlite"] = "duckdb", *, without: Sequence[str] = ()
+    ) -> str:
+        """Return the model as an expression in SQL, over columns of the names at fit.
+
+        It is NULL where a column is NULL, or a text was not there at fit (unless
+        ``unseen_level="ignore"``).
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "sqlite"}, default="duckdb"
+            Whose SQL.
+        without : sequence of str, optional
+            Columns of ``optional_columns_`` that the table does not have.
+
+        Returns
+        -------
+        str
+            To be put after SELECT. Names and texts in it are quoted.
+        """
+        return expression(self._line(without), dialect)
+
+    def _line(self, without: Sequence[str]) -> Line:
+        """Return the model for rows that lack some columns, as exports need it."""
+        check_is_fitted(self)
+        gone = {without} if isinstance(without, str) else set(without)
+        has = [c for c in self.columns_ if c.name not in gone]
+        if not gone <= set(self.optional_columns_) or not has:
+            raise BadOption(
+                "without", without, f"some of {self.optional_columns_}, not all columns"
+            )
+        fit, named = self._fits_on([has])[0], hasattr(self, "feature_names_in_")
+        return line_of(fit, has, self.response_, are_named=named)
 
     def _parts(
         self, table: Table, columns: Sequence[Column]
