@@ -3,6 +3,7 @@
 from poolwise.comparison import Comparison
 from poolwise.cross_validation import compare
 from poolwise.diagnostics import diagnose, plan
+from poolwise.exports.skops_types import SKOPS_TRUSTED
 from poolwise.fit import LinearFit
 from poolwise.methods import METHODS
 from poolwise.moments import Moments
@@ -27,6 +28,7 @@ __all__ = [  # noqa: RUF022  in the order data meets them
     "LinearFit",
     "METHODS",
     "PooledRegressor",
+    "SKOPS_TRUSTED",
     "diagnose",
     "plan",
     "TargetSplit",

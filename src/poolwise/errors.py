@@ -18,6 +18,9 @@ class _Message:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.args, self.__dict__)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"args": self.args, **self.__dict__}  # for skops, which does not ask __reduce__
+
 
 def _restored(kind: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> Exception:
     message = kind.__new__(kind)
@@ -485,6 +488,41 @@ class NotWritten(TransferError):
             f"{path} cannot be written: {why}. Give the name of a file in a folder that is there "
             "and that you may write to."
         )
+
+
+class UnreadableModel(TransferError):
+    """A file that does not hold a fitted model, or one that contradicts itself."""
+
+    def __init__(self, path: str, why: str, then: str = "") -> None:
+        advice = then or "Ask whoever made the file to write it again with PooledRegressor.save"
+        super().__init__(f"{path} cannot be read as a model: {why}. {advice}.")
+
+
+class CannotSave(TransferError):
+    """A model that a model file cannot hold."""
+
+    def __init__(self, why: str, then: str) -> None:
+        super().__init__(f"The model cannot be saved: {why}. {then}.")
+
+
+class MomentsLeftOut(TransferError):
+    """A question to a model that came without its moments."""
+
+    def __init__(self, what: str, then: str = "") -> None:
+        advice = then or (
+            "Ask whoever saved it for a file with moments, or predict rows that have all columns"
+        )
+        super().__init__(
+            f"This model was saved with moments=False, and {what} needs the moments it was "
+            f"fitted from. {advice}."
+        )
+
+
+class CannotExport(TransferError):
+    """A model that another format cannot say."""
+
+    def __init__(self, format: str, why: str, then: str) -> None:
+        super().__init__(f"The model cannot be written as {format}: {why}. {then}.")
 
 
 class TooFewToShare(TransferError):

@@ -28,7 +28,8 @@ from poolwise.precision import Kept, Precision
 from poolwise.reading import add_up, add_up_well, better_precision
 from poolwise.scatter import Scatter
 from poolwise.sharing import check_shareable
-from poolwise.store import MOST_BYTES, AnyPath, Record, read, record_of, text_of, write
+from poolwise.store import Record, read, record_of, text_of, write
+from poolwise.strict_json import MOST_BYTES, AnyPath
 from poolwise.subtraction import weight_left, without
 
 

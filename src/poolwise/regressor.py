@@ -19,21 +19,31 @@ from poolwise.double_double import Array
 from poolwise.errors import (
     BadOption,
     MissingHere,
+    MomentsLeftOut,
     NotFinite,
     NotNumeric,
     OtherColumns,
     PredictionsBounded,
     TransferWarning,
 )
+from poolwise.exports.line import Line, line_of
+from poolwise.exports.onnx_graph import graph
+from poolwise.exports.sklearn_pipeline import pipeline
+from poolwise.exports.sql import expression
 from poolwise.fit import LinearFit, held, regress
 from poolwise.intake import gather
 from poolwise.intervals import prediction_deviation, quantile
 from poolwise.methods import METHODS, method_of
+from poolwise.model_file.reading import read
+from poolwise.model_file.record import FittedModel, ModelRecord
+from poolwise.model_file.writing import text_of
 from poolwise.moments import Moments
 from poolwise.moments_intake import gather_moments
 from poolwise.options import checked_jobs
 from poolwise.precision import Precision, check_precision
 from poolwise.problem import JointMethod, Method, Problem
+from poolwise.store import write
+from poolwise.strict_json import MOST_BYTES, AnyPath
 from poolwise.summary import Summary, summarise
 from poolwise.suspicions import suspicions
 from poolwise.tables import Table, open_table
@@ -98,8 +108,10 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         Columns of ``X`` that some row or source lacked: rows to predict may lack them too.
     fit_ : LinearFit
         The whole fit: noise, weights, dropped columns.
-    problem_ : Problem
-        The moments it was made from.
+    response_ : str
+        Name of the response.
+    problem_ : Problem or None
+        The moments it was made from; None in a model that was saved without them.
     n_features_in_ : int
         Number of columns of ``X``.
     feature_names_in_ : array of shape ``(n_features_in_,)``
@@ -334,6 +346,125 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             ends[rows] = fit.predict(values)[:, None] + np.outer(width, [-1.0, 1.0])
         return ends
 
+    def save(self, path: AnyPath, *, overwrite: bool = False, moments: bool = True) -> None:
+        """Write the fitted model to a file, as JSON, with every bit.
+
+        The file is there whole or not at all. What it tells of the rows is said in
+        :doc:`/guides/model_files`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        overwrite : bool, default=False
+            Whether a file of that name may be replaced.
+        moments : bool, default=True
+            Whether the moments of all tables are written too. Without them a loaded model predicts
+            rows that have all columns, and nothing else.
+        """
+        fitted, named = self._kept(), hasattr(self, "feature_names_in_")
+        text = text_of(ModelRecord(self.get_params(deep=False), named, fitted), moments=moments)
+        write(path, text, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: AnyPath, *, max_bytes: int = MOST_BYTES) -> PooledRegressor:
+        """Read a model from a file that :meth:`save` wrote.
+
+        Whatever the file holds, no code is run. A file that is damaged, contradicts itself or comes
+        from a newer version is refused, with the reason.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        max_bytes : int, default=2**28
+            Refuse larger files.
+
+        Returns
+        -------
+        PooledRegressor
+            Fitted: it predicts, updates and summarises with the same bits.
+        """
+        record = read(path, max_bytes=max_bytes)
+        model = cls(**record.options)
+        model.n_features_in_ = len(record.fitted.columns)
+        if record.named:
+            names = [c.name for c in record.fitted.columns]
+            model.feature_names_in_ = np.array(names, dtype=object)
+        model._keep(record.fitted)
+        return model
+
+    def to_sklearn(self, *, without: Sequence[str] = ()) -> Any:
+        """Return the model as a fitted estimator of scikit-learn, which needs no poolwise.
+
+        It predicts rows that have all columns, and cannot be updated.
+
+        Parameters
+        ----------
+        without : sequence of str, optional
+            Columns of ``optional_columns_`` that the rows to predict do not have.
+
+        Returns
+        -------
+        Pipeline, or TransformedTargetRegressor
+            The latter holds predictions between bounds, where the model has some; its
+            ``regressor_`` is the pipeline.
+        """
+        return pipeline(self._line(without))
+
+    def to_onnx(self, *, without: Sequence[str] = ()) -> Any:
+        """Return the model as ONNX, in doubles (``pip install "poolwise[onnx]"``).
+
+        Inputs are ``numbers`` and ``texts``, one column for each name in the model's properties of
+        the same names; the output is ``prediction``. It is NaN where a number is NaN, or a text was
+        not there at fit (unless ``unseen_level="ignore"``).
+
+        Parameters
+        ----------
+        without : sequence of str, optional
+            Columns of ``optional_columns_`` that the rows to predict do not have.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Write it with ``onnx.save``.
+        """
+        return graph(self._line(without))
+
+    def to_sql(
+        self, dialect: Literal["duckdb", "sqlite"] = "duckdb", *, without: Sequence[str] = ()
+    ) -> str:
+        """Return the model as an expression in SQL, over columns of the names at fit.
+
+        It is NULL where a column is NULL, or a text was not there at fit (unless
+        ``unseen_level="ignore"``).
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "sqlite"}, default="duckdb"
+            Whose SQL.
+        without : sequence of str, optional
+            Columns of ``optional_columns_`` that the table does not have.
+
+        Returns
+        -------
+        str
+            To be put after SELECT. Names and texts in it are quoted.
+        """
+        return expression(self._line(without), dialect)
+
+    def _line(self, without: Sequence[str]) -> Line:
+        """Return the model for rows that lack some columns, as exports need it."""
+        check_is_fitted(self)
+        gone = {without} if isinstance(without, str) else set(without)
+        has = [c for c in self.columns_ if c.name not in gone]
+        if not gone <= set(self.optional_columns_) or not has:
+            raise BadOption(
+                "without", without, f"some of {self.optional_columns_}, not all columns"
+            )
+        fit, named = self._fits_on([has])[0], hasattr(self, "feature_names_in_")
+        return line_of(fit, has, self.response_, are_named=named)
+
     def _parts(
         self, table: Table, columns: Sequence[Column]
     ) -> Iterator[tuple[NDArray[np.intp], LinearFit, Array]]:
@@ -365,8 +496,9 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     def transfer_gain_(self) -> float | None:
         """Expected fall of the squared error against least squares, according to the model."""
         check_is_fitted(self)
-        gain, unit = transfer_gain_of(self.problem_, self._working_fit), self.problem_.units
-        return held(gain, 2 * unit.get(self.problem_.response, 0))
+        problem = self._known_problem("transfer_gain_")
+        gain = transfer_gain_of(problem, self._working_fit)
+        return held(gain, 2 * problem.units.get(problem.response, 0))
 
     @property
     def standard_errors_(self) -> Array | None:
@@ -384,7 +516,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return summarise(
-            self.problem_,
+            self._known_problem("summary"),
             self.fit_,
             method=_name(self.method_),
             transfer_gain=self.transfer_gain_,
@@ -410,19 +542,61 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         method = _frozen(self.method)
         working = method.solve(problem)
         fit = problem.restored(working)
-        self.method_ = method
-        self._working_fit = working  # the same, but for columns of extreme size
-        self.problem_ = problem.without_rows()
-        self.columns_ = columns
-        self.optional_columns_ = [c.name for c in columns if c.name in optional]
+        told = (*cautions, *suspicions(problem), *fit.cautions)
+        self._keep(
+            FittedModel(
+                method=method,
+                columns=columns,
+                optional=tuple(c.name for c in columns if c.name in optional),
+                response=problem.response,
+                own_name=self._own_name,
+                levels=self._levels,
+                fit=fit,
+                working_fit=working,  # the same, but for columns of extreme size
+                problem=problem.without_rows(),
+                cautions=tuple(str(caution) for caution in told),
+            )
+        )
+        return told
+
+    def _keep(self, fitted: FittedModel) -> None:
+        """Take what a fit or a file gives."""
+        fit = fitted.fit
+        self.method_ = fitted.method
+        self._working_fit = fitted.working_fit
+        self.problem_ = fitted.problem
+        self.response_ = fitted.response
+        self._own_name, self._levels = fitted.own_name, dict(fitted.levels)
+        self.columns_ = fitted.columns
+        self.optional_columns_ = list(fitted.optional)
         self.fit_ = fit
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.coef_names_ = np.array(fit.names, dtype=object)
         self.conflict_ = dict(fit.conflict)
         self.coef_cov_ = None if fit.covariance is None else fit.covariance[1:, 1:]
-        told = (*cautions, *suspicions(problem), *fit.cautions)
-        self.cautions_ = tuple(str(caution) for caution in told)
-        return told
+        self.cautions_ = fitted.cautions
+
+    def _kept(self) -> FittedModel:
+        """Return what `_keep` took."""
+        check_is_fitted(self)
+        return FittedModel(
+            method=self.method_,
+            columns=self.columns_,
+            optional=tuple(self.optional_columns_),
+            response=self.response_,
+            own_name=self._own_name,
+            levels=self._levels,
+            fit=self.fit_,
+            working_fit=self._working_fit,
+            problem=self.problem_,
+            cautions=self.cautions_,
+        )
+
+    def _known_problem(self, what: str) -> Problem:
+        """Return the moments of the fit, which a model from a file may lack."""
+        if self.problem_ is None:
+            raise MomentsLeftOut(what)
+        return self.problem_
 
     def _change(
         self, X: Any, y: Any, sources: Any, weights: Any, *, forget: bool
@@ -430,6 +604,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """Add rows or take them away, and solve again; return what to warn of."""
         check_is_fitted(self)
         self._check_options()
+        problem = self._known_problem("forget" if forget else "update")
         if X is not None and not is_moments(X):
             if y is None:
                 raise BadOption("y", None, "the response of each row of X")
@@ -437,7 +612,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
             y = y if is_series else column_or_1d(y, warn=True)
         change = changed(
-            self.problem_,
+            problem,
             self.columns_,
             self._levels,
             X,
@@ -506,7 +681,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
 
     def _fits_without(self, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
         """Return the fits for rows that lack these features."""
-        problem, method = self.problem_, self.method_
+        problem = self._known_problem(f"a row without {list(patterns[0])}")
+        method = self.method_
         if isinstance(method, JointMethod):
             found = list(method.solve_without(problem, patterns))
         elif self.fit_.pool is not None:

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from poolwise.errors import NotAProblem
+from poolwise.errors import MomentsLeftOut, NotAProblem
 from poolwise.problem import Problem
 
 
@@ -23,6 +23,8 @@ def problem_of(given: Any) -> Problem:
         return given
     if isinstance(given, BaseEstimator) and hasattr(given, "fit"):
         check_is_fitted(given)
+        if getattr(given, "problem_", given) is None:
+            raise MomentsLeftOut("a diagnosis")
     found = getattr(given, "problem_", None)
     if isinstance(found, Problem):
         return found

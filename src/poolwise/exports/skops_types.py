@@ -1,0 +1,30 @@
+"""skops: the types of which a fitted model is made, for those who load one with ``skops.io``.
+
+skops loads no type that it is not told to trust. These are plain data: to make one runs no code
+that a file could choose. A model with a method of your own has a type more.
+"""
+
+from __future__ import annotations
+
+from poolwise.errors import TransferWarning
+from poolwise.methods import METHODS
+
+SKOPS_TRUSTED: tuple[str, ...] = tuple(
+    sorted(
+        (
+            "poolwise.exact_sums.ExactSums",
+            "poolwise.fit.LinearFit",
+            "poolwise.fraction_matrix.FractionMatrix",
+            "poolwise.moments.Moments",
+            "poolwise.problem.Problem",
+            "poolwise.regressor.PooledRegressor",
+            "poolwise.scatter.Scatter",
+            "poolwise.tables.columns.Column",
+            "poolwise.tails.Tails",
+            *(
+                f"{kind.__module__}.{kind.__qualname__}"
+                for kind in (*METHODS.values(), *TransferWarning.__subclasses__())
+            ),
+        )
+    )
+)

@@ -1,0 +1,225 @@
+"""Reading: a model from JSON text, or the reason why it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from poolwise.chunks import LARGEST
+from poolwise.errors import TransferError, UnreadableModel
+from poolwise.methods import METHODS
+from poolwise.model_file.fits import fit_in
+from poolwise.model_file.method_options import method_in
+from poolwise.model_file.record import FORMAT, VERSION, FittedModel, ModelRecord
+from poolwise.moments import Moments
+from poolwise.precision import PRECISIONS
+from poolwise.problem import Problem
+from poolwise.store import MOST_UNITS, record_in
+from poolwise.strict_json import (
+    MOST_BYTES,
+    AnyPath,
+    Wrong,
+    choice,
+    document,
+    entries,
+    fields,
+    flag,
+    integers,
+    names,
+    parsed,
+    text,
+    text_in,
+    within,
+)
+from poolwise.tables.columns import Column, encoded
+from poolwise.tables.moments_table import Levels
+
+KEYS = (
+    *("made_with", "options", "method", "response", "response_is_named", "columns"),
+    *("columns_are_named", "optional_columns", "levels", "cautions", "fit", "moments"),
+)
+OPTIONS = ("method", "fit_intercept", "response", "unseen_level", "precision")
+
+
+def read(path: AnyPath, *, max_bytes: int = MOST_BYTES) -> ModelRecord:
+    """Read a file and check all that it says."""
+    try:
+        content = text_in(path, max_bytes)
+    except Wrong as wrong:
+        raise UnreadableModel(str(path), *map(str, wrong.args)) from None
+    return record_of(content, str(path))
+
+
+def record_of(content: str, where: str) -> ModelRecord:
+    """Read JSON as a model; ``where`` is what to call it in an error."""
+    try:
+        return _record(parsed(content))
+    except Wrong as wrong:
+        raise UnreadableModel(where, *map(str, wrong.args)) from None
+
+
+def _record(found: Any) -> ModelRecord:
+    found = document(found, FORMAT, VERSION, KEYS)
+    _check_versions(found["made_with"])
+    options = options_in(found["options"])
+    named = flag(found["columns_are_named"], "columns_are_named")
+    columns = _columns(found["columns"])
+    features, response = encoded(columns), text(found["response"], "response")
+    if len({*features, response}) <= len(features):
+        raise Wrong("two of its columns, levels or the response have the same name")
+    optional = names(found["optional_columns"], "optional_columns")
+    may_lack = frozenset(optional)
+    if optional != tuple(c.name for c in columns if c.name in may_lack):
+        raise Wrong("optional_columns are not some of the columns, in their order")
+    with within("fit"):
+        fit = fit_in(found["fit"], features)
+    fitted = FittedModel(
+        method=method_in(found["method"], "its method"),
+        columns=columns,
+        optional=optional,
+        response=response,
+        own_name=response if flag(found["response_is_named"], "response_is_named") else None,
+        levels=_levels(found["levels"]),
+        fit=fit,
+        working_fit=fit,
+        problem=None,
+        cautions=tuple(text(c, "a caution") for c in entries(found["cautions"], "cautions")),
+    )
+    if found["moments"] is not None:
+        with within("moments"):
+            fitted = _with_moments(fitted, found["moments"])
+    return ModelRecord(options, named, fitted)
+
+
+def options_in(found: Any) -> dict[str, Any]:
+    """Return the options of a regressor."""
+    found = fields(found, "options", OPTIONS)
+    method = found["method"]
+    return {
+        "method": choice(method, "the option method", tuple(METHODS))
+        if type(method) is str
+        else method_in(method, "the option method"),
+        "fit_intercept": flag(found["fit_intercept"], "the option fit_intercept"),
+        "response": text(found["response"], "the option response"),
+        "unseen_level": _unseen(found["unseen_level"], "the option unseen_level"),
+        "precision": choice(found["precision"], "the option precision", ("auto", *PRECISIONS)),
+    }
+
+
+def _check_versions(found: Any) -> None:
+    """Refuse what does not say who wrote it; what it says has no effect."""
+    if not isinstance(found, dict) or "poolwise" not in found:
+        raise Wrong("made_with does not say which poolwise wrote it")
+    for key, value in found.items():
+        text(value, f"the version of {key[:40]!r}")
+
+
+def _unseen(found: Any, what: str) -> Literal["raise", "ignore"]:
+    return cast(Literal["raise", "ignore"], choice(found, what, ("raise", "ignore")))
+
+
+def _columns(found: Any) -> tuple[Column, ...]:
+    columns = []
+    for entry in entries(found, "columns"):
+        entry = fields(entry, "a column", ("name", "levels", "full", "unseen"))
+        name, levels = text(entry["name"], "the name of a column"), entry["levels"]
+        full, unseen = flag(entry["full"], "full"), _unseen(entry["unseen"], "unseen")
+        if levels is None:
+            if full or unseen != "raise":
+                raise Wrong(f"column {name!r} has no levels, and says what they do")
+            columns.append(Column(name))
+            continue
+        known = names(levels, f"levels of {name!r}", "level")
+        if not known:
+            raise Wrong(f"the list of levels of {name!r} is empty")
+        columns.append(Column(name, known, full, unseen))
+    if not columns:
+        raise Wrong("it has no columns")
+    names([c.name for c in columns], "columns")
+    return tuple(columns)
+
+
+def _levels(found: Any) -> dict[str, Levels | None]:
+    levels: dict[str, Levels | None] = {}
+    for entry in entries(found, "levels"):
+        entry = fields(entry, "an entry of levels", ("name", "reference", "indicated"))
+        name, reference = text(entry["name"], "the name of a column"), entry["reference"]
+        if name in levels:
+            raise Wrong(f"it has the levels of {name[:40]!r} twice")
+        if entry["indicated"] is None:
+            if reference is not None:
+                raise Wrong(f"{name[:40]!r} has a reference level, and no levels")
+            levels[name] = None
+            continue
+        first = None if reference is None else text(reference, "a reference level")
+        levels[name] = Levels(first, names(entry["indicated"], "indicated", "level"))
+    return levels
+
+
+def _with_moments(fitted: FittedModel, found: Any) -> FittedModel:
+    """Return a model with the moments it was made from."""
+    keys = ("intercept", "units", "target", "sources", "pool", "working_fit")
+    found = fields(found, "the object", keys)
+    fit, target = fitted.fit, _moments(found["target"], "the target")
+    sources: dict[str, Moments] = {}
+    for entry in entries(found["sources"], "sources"):
+        entry = fields(entry, "a source", ("name", "moments"))
+        name = text(entry["name"], "the name of a source")
+        if name in sources:
+            raise Wrong(f"it has more than one source named {[name]}")
+        sources[name] = _moments(entry["moments"], f"source {name!r}")
+    intercept = flag(found["intercept"], "intercept")
+    units = _units(found["units"], target)
+    try:
+        problem = Problem(target, sources, fitted.response, intercept, units=units)
+    except TransferError as error:
+        raise Wrong(str(error).rstrip(".")) from None
+    if problem.features != fit.names:
+        raise Wrong("the columns of the target are not those of the model, in their order")
+    _check_ranges(problem)
+    told = {*fit.source_noise, *fit.weights, *fit.conflict}
+    if unknown := sorted(told - sources.keys()):
+        raise Wrong(f"the fit tells of sources {unknown[:12]}, which are not there")
+    if found["pool"] is not None:
+        pool = _moments(found["pool"], "the pool")
+        if set(pool.names) != set(target.names):
+            raise Wrong("the pool has other columns than the target")
+        fit = replace(fit, pool=pool)
+    working = fit
+    if (found["working_fit"] is None) != (not units):
+        raise Wrong("there is a working_fit without units, or units without a working_fit")
+    if units:
+        with within("working_fit"):
+            working = replace(fit_in(found["working_fit"], fit.names), pool=fit.pool)
+    return replace(fitted, fit=fit, working_fit=working, problem=problem)
+
+
+def _moments(found: Any, where: str) -> Moments:
+    with within(where):
+        record = record_in(found)
+        if not record.weight:
+            raise Wrong("there are no rows")
+        if record.units.any():
+            raise Wrong("a column has a unit, which in a model the units of the problem are for")
+    return Moments.of_record(record)
+
+
+def _units(found: Any, target: Moments) -> Mapping[str, int]:
+    if not isinstance(found, dict) or not found.keys() <= set(target.names):
+        raise Wrong("units is not an object whose keys are columns of the target")
+    values = integers(list(found.values()), "units", len(found), MOST_UNITS)
+    if not values.all():
+        raise Wrong("units holds a zero, where a column should rather be left out")
+    return dict(zip(found, values.tolist(), strict=True))
+
+
+def _check_ranges(problem: Problem) -> None:
+    """Refuse units with which a column would be larger than any that can be fitted."""
+    with np.errstate(over="ignore", under="ignore"):
+        own, theirs = problem.tables()
+    for table in (own, *theirs.values()):
+        if not (np.abs(table.low) <= LARGEST).all() or not (np.abs(table.high) <= LARGEST).all():
+            raise Wrong(f"a column is beyond {LARGEST:g} in its units")
