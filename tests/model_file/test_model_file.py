@@ -645,8 +645,8 @@ def quietly_also_sklearn(function, *args, **options):
     """Return what a call gives, or an error of ours, or scikit-learn's about names of columns."""
     try:
         return quietly(function, *args, **options)
-    except ValueError as error:
-        if "feature names" in str(error).lower() or "features, but" in str(error):
+    except (ValueError, UserWarning) as error:
+        if "feature names" in str(error) or "features, but" in str(error):
             return str(error)
         raise
 
