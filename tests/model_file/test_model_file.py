@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -348,6 +349,13 @@ class TestWithoutMoments:
             assert "scatter" not in text
             for number in (table.scatter.pair.high[0, 0], table.low[0], table.high[0]):
                 assert repr(float(number)) not in text
+
+    def test_the_covariance_of_least_squares_still_tells_the_scatter(self, tmp_path):
+        model = fitted("target_only", world("numbers"))
+        fit = json.loads(saved(model, tmp_path, moments=False).read_text())["fit"]
+        told = fit["noise"] * np.linalg.inv(np.array(fit["covariance"])[1:, 1:])
+        names = model.fit_.names
+        assert_allclose(told, model.problem_.target.scatter_between(names, names), rtol=1e-8)
 
 
 def data_of(method="bayes_pooling", kind="texts", **options):
