@@ -163,6 +163,7 @@ names = st.one_of(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @settings(deadline=None, max_examples=40)
 @given(
@@ -253,6 +254,7 @@ def test_integers_booleans_decimals_and_enums_of_duckdb_are_understood():
     assert found[2] == (None,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_many_columns_are_not_nested_too_deeply(dialect):
     rng, p = np.random.default_rng(0), 1900  # a table in SQLite has 2,000 columns at most
