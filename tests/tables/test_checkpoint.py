@@ -197,6 +197,20 @@ def test_nothing_is_written_before_its_time(path, monkeypatch):
     assert later.restored(later.task("levels"), Levels.of_plain)[0] == 5
 
 
+def test_a_task_that_was_quick_is_written_with_the_next(path):
+    kept = Checkpoint(path, pause=1e9)
+    first = kept.task("levels")
+    kept.keep(first, 1, FOUND)
+    kept.end(first, 2, FOUND)
+    assert not path.exists()
+    kept.keep(kept.task("sums"), 0, None, at_once=True)  # an interrupt at its beginning
+    later = Checkpoint(path)
+    assert later.restored(later.task("levels"), Levels.of_plain)[0] == 2
+    assert later.restored(later.task("sums"), Levels.of_plain) == (0, None)
+    assert later.is_resumed
+    assert not later.is_anew
+
+
 def test_large_states_are_written_less_often(path, monkeypatch):
     clock = Clock(monkeypatch, writing=3.0)
     kept = Checkpoint(path, pause=2.0)

@@ -62,6 +62,7 @@ class Checkpoint:
             raise BadOption("checkpoint", str(path), "a file in a folder that is there")
         self._earlier = _read(self.path) if self.path.exists() else {}
         self._states: dict[str, State] = {}
+        self._on_file: dict[str, int] = {}  # shards done, by task
         self._begun = self._written = time.monotonic()
         self._wait = self._pause
 
@@ -81,6 +82,8 @@ class Checkpoint:
         """Return the name of a task, by text that is another one for any other task or rows."""
         name = _digest(f"{_poolwise()} {key}")
         self._states.setdefault(name, self._earlier.get(name, State(0, None)))
+        if name in self._earlier:
+            self._on_file.setdefault(name, self._earlier[name].done)
         return name
 
     def restored(self, name: str, make: Callable[[Any], T]) -> tuple[int, T | None]:
@@ -107,20 +110,35 @@ class Checkpoint:
             Whether to write although something was written just before.
         """
         begin = time.monotonic()
-        is_due = at_once or begin - self._written >= self._wait
-        if total is None or done == self._states[name].done or not is_due:
+        if at_once or begin - self._written >= self._wait:
+            self._write(self._with(name, done, total), begin)
+
+    def end(self, name: str, done: int, total: T | None) -> None:
+        """Keep what a task has found when it ends, well or badly; write it unless it was quick.
+
+        A quick one is written with the next that is not, which is then not the first of its job.
+        """
+        begin, states = time.monotonic(), self._with(name, done, total)
+        if begin - self._begun >= self._pause:
+            self._write(states, begin)
+        else:
+            self._states = states
+
+    def _with(self, name: str, done: int, total: T | None) -> dict[str, State]:
+        if total is None or done == self._states[name].done:
+            return self._states
+        return self._states | {name: State(done, total.plain())}
+
+    def _write(self, states: dict[str, State], begin: float) -> None:
+        found = {name: state for name, state in states.items() if state.done}
+        if {name: state.done for name, state in found.items()} == self._on_file:
             return
-        states = self._states | {name: State(done, total.plain())}
-        body = json.dumps({n: own for n, own in states.items() if own.done}, allow_nan=False)
+        body = json.dumps(found, allow_nan=False)
         head = {"format": FORMAT, "version": VERSION, "sha256": _digest(body)}
         write(self.path, f"{json.dumps(head)}\n{body}\n", overwrite=True)
         self._states, self._written = states, time.monotonic()
+        self._on_file = {name: state.done for name, state in found.items()}
         self._wait = self._pause and max(self._pause, (self._written - begin) / SHARE)
-
-    def end(self, name: str, done: int, total: T | None) -> None:
-        """Write down what a task has found when it ends, well or badly, unless it was quick."""
-        is_long = time.monotonic() - self._begun >= self._pause
-        self.keep(name, done, total, at_once=is_long)
 
     def remove(self) -> None:
         """Remove the file, and drafts of it that a kill left behind, when the job is done."""
