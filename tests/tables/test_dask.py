@@ -43,7 +43,6 @@ from poolwise.tables.file_batches import open_files
 from poolwise.tables.pattern_sums import SumByPattern
 from poolwise.tables.streamed import Levels, Reading
 from poolwise.tables.streamed_rows import RowSplitter
-from poolwise.tables.streams import open_stream
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
@@ -230,7 +229,7 @@ def test_what_is_sent_to_a_worker_does_not_grow_with_the_rows(tmp_path, rows):
 def test_as_many_rows_are_counted_as_there_are(tmp_path, client, rows):
     batches, seen = opened(write(tmp_path / "old", rows), client).batches, []
     found = list(batches.each(Reading(SUMS), lambda *counts: seen.append(counts)))
-    assert [own.tally.rows for own in found] == [rows for rows, _ in seen] == [18] * 5
+    assert [own.tally.rows for own in found] == [n for n, _ in seen if n] == [18] * 5
     assert sum(size for _, size in seen) == pytest.approx(batches.size)
     assert len(list(batches.each(Reading(SUMS), lambda *_: None, skip=3))) == 2
 
@@ -454,7 +453,7 @@ def test_a_frame_can_be_a_source_as_it_stands_and_in_a_container(client, target,
     frame = dd.from_pandas(rows, npartitions=3)
     expected = PooledRegressor(precision="exact").fit(target, y, sources=rows).coef_
     with client.as_current():
-        for sources in (frame, [frame], (frame, None), Sources(frame), {"old": frame}):
+        for sources in (frame, [frame], Sources(frame), {"old": frame}):
             model = PooledRegressor(precision="exact").fit(target, y, sources=sources)
             assert np.array_equal(model.coef_, expected)
 
@@ -564,7 +563,7 @@ def test_nothing_is_computed_before_it_is_read(target, rows):
 
     frame = dd.from_map(fails, range(2), meta=rows[:0])
     assert list(dict(Sources.of(frame, 30))) == ["source"]
-    table = open_stream(frame, "source 'old'", {"a": False, "site": True}, "y")
+    table = dask_frames.open_frame(frame, "source 'old'", {"a": False, "site": True}, "y")
     assert table.names == ("a", "count", "y", "site")
     assert (table.batches.rows, table.batches.size, table.batches.key) == (None, 0.0, None)
     with pytest.raises(AssertionError, match="computed"):
