@@ -49,6 +49,7 @@ ORDER = [
     "diagnostics",
     "comparison",
     "cross_validation",
+    "report",
     "experiments",
     "demo",
     "cli",

@@ -9,6 +9,7 @@ from poolwise.moments import Moments
 from poolwise.problem import Problem
 from poolwise.published_model import published_model
 from poolwise.regressor import PooledRegressor
+from poolwise.report import Report, report
 from poolwise.splits import TargetSplit
 from poolwise.tables.files import Files
 from poolwise.tables.sources import Sources
@@ -29,4 +30,6 @@ __all__ = [  # noqa: RUF022  in the order data meets them
     "TargetSplit",
     "Comparison",
     "compare",
+    "Report",
+    "report",
 ]
