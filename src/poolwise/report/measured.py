@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from poolwise.comparison import FEW_TEST_ROWS, LEVEL, Comparison
-from poolwise.cross_validation import BASELINE, compare_intake, named_methods
+from poolwise.cross_validation import BASELINE, FEWEST, compare_intake, named_methods
 from poolwise.diagnostics.risk import without_sources
 from poolwise.errors import BadWeights, TooFewToCompare
 from poolwise.fit import LinearFit
@@ -78,6 +78,8 @@ def measured(
         As in :func:`poolwise.compare`. Unless ``methods`` is given, those that read rows again are
         left out where there are many.
     """
+    if (rows := intake.rows.count) < FEWEST:  # whatever the splitter would say
+        return {"unavailable": str(TooFewToCompare(rows, FEWEST))}
     contenders, left_out = _contenders(intake, methods, random_state)
     own = {name: method}
     if intake.problem.sources and name != BASELINE:
@@ -92,7 +94,7 @@ def measured(
             random_state=random_state,
             progress=progress,
         )
-    except (TooFewToCompare, BadWeights) as error:
+    except BadWeights as error:
         return {"unavailable": str(error)}
     base = float(found.scores[BASELINE].mean())
     lines = [_line(x, name, base) for x in found.table()]
@@ -156,7 +158,7 @@ def _line(line: dict[str, Any], name: str, base: float) -> dict[str, Any]:
 def _text(found: Comparison) -> str:
     history = " and all of the history" if found.history_rows else ""
     said = (
-        f"Each method was fitted on part of the {plural(found.target_rows, 'target row')}{history}, "
+        f"Each method was fitted on part of the {found.target_rows:,} target rows{history}, "
         "and predicted the other target rows; "
         f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method."
     )
