@@ -63,6 +63,7 @@ ORDER = [
     "diagnostics",
     "comparison",
     "cross_validation",
+    "report",
     "experiments",
     "demo",
     "cli",

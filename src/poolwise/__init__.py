@@ -11,6 +11,7 @@ from poolwise.moments_of import moments_by_pattern, moments_of
 from poolwise.problem import Problem
 from poolwise.published_model import published_model
 from poolwise.regressor import PooledRegressor
+from poolwise.report import Report, report
 from poolwise.splits import TargetSplit
 from poolwise.tables.files import Files
 from poolwise.tables.sources import Sources
@@ -34,4 +35,6 @@ __all__ = [  # noqa: RUF022  in the order data meets them
     "TargetSplit",
     "Comparison",
     "compare",
+    "Report",
+    "report",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.model_selection import RepeatedKFold, check_cv
+from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
@@ -25,6 +25,7 @@ from poolwise.errors import (
     TooFewToCompare,
     UnknownMethod,
 )
+from poolwise.fit import LinearFit
 from poolwise.intake import Intake, gather
 from poolwise.methods import METHODS, method_of
 from poolwise.precision import Precision
@@ -37,6 +38,7 @@ from poolwise.tables.columns import Column, encoded
 from poolwise.tables.rows import TableRows
 
 BASELINE = "target_only"
+FEWEST = 3  # target rows that can be split
 THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
 Predictor: TypeAlias = Callable[[Array], Array]
 
@@ -116,9 +118,40 @@ def compare(
     )
     for caution in (*intake.cautions, *suspicions(intake.problem)):
         warnings.warn(caution, stacklevel=2)
+    return compare_intake(
+        intake,
+        methods=methods,
+        cv=cv,
+        precision=precision,
+        random_state=random_state,
+        progress=progress,
+    )
+
+
+def compare_intake(
+    intake: Intake,
+    *,
+    methods: Any = None,
+    cv: Any = None,
+    repeats: int = 10,
+    precision: Precision = "auto",
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare methods on tables that were read already.
+
+    Parameters
+    ----------
+    intake : Intake
+        Target and sources.
+    methods, cv, precision, random_state, progress
+        As in :func:`compare`.
+    repeats : int, default=10
+        How often to split, unless ``cv`` is a splitter.
+    """
     contenders = _contenders(methods, random_state)
     data = _Data.of(intake, precision)
-    folds = _folds(cv, data, random_state)
+    folds = _folds(cv, repeats, data, random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
     jobs = [(label, fold) for label in contenders for fold in folds]
@@ -146,6 +179,47 @@ def compare(
     )
 
 
+def fold_fits(
+    intake: Intake,
+    method: Method,
+    *,
+    folds: int,
+    precision: Precision = "auto",
+    random_state: int = 0,
+) -> Iterator[tuple[NDArray[np.intp], Array, Array, LinearFit]]:
+    """Fit on all folds but one and yield, for each fold, the rows left out, X, y, and the fit.
+
+    Parameters
+    ----------
+    intake : Intake
+        Target and sources.
+    method : Method
+        What to fit.
+    folds : int
+        Number of folds, at most; never more than there are rows.
+    precision, random_state
+        As in :func:`compare`.
+    """
+    data = _Data.of(intake, precision)
+    if len(data.y) < FEWEST:
+        raise TooFewToCompare(len(data.y), FEWEST)
+    cv = KFold(min(folds, len(data.y)), shuffle=True, random_state=random_state)
+    for train, test in cv.split(data.X):
+        fit = data.fit_method(method, train, intake.problem.intercept)
+        yield test, data.X[test], data.y[test], fit
+
+
+def named_methods(methods: Any, random_state: int = 0) -> dict[str, Any]:
+    """Return what is to be compared, by label; unless given, every method, and trees on NaN."""
+    if methods is None:
+        trees = HistGradientBoostingRegressor(random_state=random_state)
+        return {**{name: name for name in METHODS}, "trees_on_nan": trees}
+    if isinstance(methods, str):
+        methods = [methods]
+    named = methods if isinstance(methods, Mapping) else _labelled(methods)
+    return {str(label): given for label, given in named.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class _Data:
     """The target's complete rows as one array, beside the problem they belong to."""
@@ -167,9 +241,10 @@ class _Data:
     def fit(self, contender: Any, train: NDArray[np.intp]) -> Predictor:
         """Fit on some target rows and all of the history."""
         if hasattr(contender, "solve"):
-            return self._fit_method(contender, train, self.intake.problem.intercept)
+            return self.fit_method(contender, train, self.intake.problem.intercept).predict
         if isinstance(contender, PooledRegressor):
-            return self._fit_method(method_of(contender.method), train, contender.fit_intercept)
+            method, intercept = method_of(contender.method), contender.fit_intercept
+            return self.fit_method(method, train, intercept).predict
         return self._fit_stacked(contender, train)
 
     def rmse(self, predict: Predictor, test: NDArray[np.intp]) -> float:
@@ -180,7 +255,8 @@ class _Data:
             raise BadWeights("All rows of a test fold have weight zero.")
         return float(np.sqrt(np.average(squared, weights=weights)))
 
-    def _fit_method(self, method: Method, train: NDArray[np.intp], intercept: bool) -> Predictor:
+    def fit_method(self, method: Method, train: NDArray[np.intp], intercept: bool) -> LinearFit:
+        """Fit a linear method on some target rows and all of the history."""
         response = self.intake.problem.response
         rows = TableRows(
             ArrayTable(self.X[train], self.names),
@@ -193,7 +269,7 @@ class _Data:
         target = rows.moments(self.precision, intercept=intercept)
         problem = self.intake.problem.with_target(target, rows)
         fit = method.solve(replace(problem, intercept=intercept))
-        return problem.restored(fit).predict
+        return problem.restored(fit)
 
     def _fit_stacked(self, estimator: Any, train: NDArray[np.intp]) -> Predictor:
         problem = self.intake.problem
@@ -227,13 +303,8 @@ class _Data:
 
 
 def _contenders(methods: Any, random_state: int) -> dict[str, Any]:
-    if methods is None:
-        trees = HistGradientBoostingRegressor(random_state=random_state)
-        methods = {**{name: name for name in METHODS}, "trees_on_nan": trees}
-    if isinstance(methods, str):
-        methods = [methods]
-    named = methods if isinstance(methods, Mapping) else _labelled(methods)
-    contenders = {str(label): _contender(given) for label, given in named.items()}
+    named = named_methods(methods, random_state)
+    contenders = {label: _contender(given) for label, given in named.items()}
     contenders.setdefault(BASELINE, method_of(BASELINE))
     return contenders
 
@@ -262,13 +333,13 @@ def _labelled(methods: Iterable[Any]) -> dict[str, Any]:
 
 
 def _folds(
-    cv: Any, data: _Data, random_state: int
+    cv: Any, repeats: int, data: _Data, random_state: int
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if cv is None or isinstance(cv, int):
         wanted = 5 if cv is None else cv
-        if len(data.y) < 3:
-            raise TooFewToCompare(len(data.y), 3)
+        if len(data.y) < FEWEST:
+            raise TooFewToCompare(len(data.y), FEWEST)
         cv = RepeatedKFold(
-            n_splits=min(wanted, len(data.y)), n_repeats=10, random_state=random_state
+            n_splits=min(wanted, len(data.y)), n_repeats=repeats, random_state=random_state
         )
     return list(check_cv(cv).split(data.X, data.y))

@@ -31,7 +31,7 @@ from poolwise.exports.onnx_graph import graph
 from poolwise.exports.sklearn_pipeline import pipeline
 from poolwise.exports.sql import expression
 from poolwise.fit import LinearFit, held, regress
-from poolwise.intake import gather
+from poolwise.intake import Intake, gather
 from poolwise.intervals import prediction_deviation, quantile
 from poolwise.methods import METHODS, method_of
 from poolwise.model_file.reading import read
@@ -174,24 +174,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             Itself.
         """
         with _all_or_nothing(self):
-            self._check_options()
-            X = self._checked(X, y, reset=True)
-            is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
-            is_vector = isinstance(y, np.ndarray) and y.ndim == 1
-            intake = gather(
-                X,
-                y if is_series or is_vector else column_or_1d(y, warn=True),
-                weights=sample_weight,
-                sources=sources,
-                response=self.response,
-                intercept=self.fit_intercept,
-                unseen_level=self.unseen_level,
-                precision=self.precision,
-                jobs=checked_jobs(self.n_jobs),
-            )
-            self._own_name = name_of(y)
-            self._levels = {c.name: Levels.of(c) for c in intake.columns}
-            _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
+            _warn(fit_kept(self, X, y, sources=sources, sample_weight=sample_weight)[1])
         return self
 
     def fit_moments(
@@ -696,6 +679,42 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         else:
             found = [method.solve(problem.without(lacking)) for lacking in patterns]
         return [problem.restored(fit) for fit in found]
+
+
+def fit_kept(
+    model: PooledRegressor, X: Any, y: Any, *, sources: Any = None, sample_weight: Any = None
+) -> tuple[Intake, tuple[TransferWarning, ...]]:
+    """Fit, and return what was read, rows included, and what to warn of.
+
+    For those who go on with the same tables: history may take long to read, or come only once.
+
+    Parameters
+    ----------
+    model : PooledRegressor
+        What to fit.
+    X, y, sources, sample_weight
+        As in :meth:`PooledRegressor.fit`.
+    """
+    with _all_or_nothing(model):
+        model._check_options()
+        X = model._checked(X, y, reset=True)
+        is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
+        is_vector = isinstance(y, np.ndarray) and y.ndim == 1
+        intake = gather(
+            X,
+            y if is_series or is_vector else column_or_1d(y, warn=True),
+            weights=sample_weight,
+            sources=sources,
+            response=model.response,
+            intercept=model.fit_intercept,
+            unseen_level=model.unseen_level,
+            precision=model.precision,
+            jobs=checked_jobs(model.n_jobs),
+        )
+        model._own_name = name_of(y)
+        model._levels = {c.name: Levels.of(c) for c in intake.columns}
+        told = model._solve(intake.problem, intake.columns, intake.optional, intake.cautions)
+    return intake, told
 
 
 @contextmanager

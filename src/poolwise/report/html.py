@@ -1,0 +1,68 @@
+"""HTML: the contents of a report as one page; nothing is computed here."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from poolwise.errors import NotInstalled
+from poolwise.report import words
+from poolwise.report.figures import figures
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+def page(data: dict[str, Any]) -> str:
+    """Return a page that needs nothing else; its text is ASCII, whatever it shows.
+
+    Parameters
+    ----------
+    data : dict
+        See ``poolwise.report.contents``.
+    """
+    from markupsafe import Markup
+
+    drawn = {
+        key: {size: Markup(svg) for size, svg in sizes.items()}
+        for key, sizes in figures(data).items()
+    }
+    text = _template().render(data=data, figures=drawn)
+    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        otherwise = "Report.data and Report.json() have the same without it."
+        raise NotInstalled("A page", "jinja2", "report", otherwise) from error
+    env = Environment(
+        loader=PackageLoader("poolwise.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.filters |= {
+        "change": words.change,
+        "change_range": lambda x: words.change_range(x["low"], x["high"]),
+        "count": words.plural,
+        "number": words.number,
+        "p_value": words.p_value,
+        "percent": words.percent,
+        "probability": words.probability,
+        "short": words.short,
+        "signed": words.signed,
+        "visible": words.visible,
+    }
+    return env.get_template("page.html")
+
+
+def _shown(value: Any) -> Any:
+    """Write out control characters in every text, before it is escaped."""
+    if isinstance(value, str) and not hasattr(value, "__html__"):
+        return words.visible(value)
+    return value

@@ -1,0 +1,183 @@
+"""report(): everything there is to say about a model with history, as one page."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+
+from poolwise.errors import BadOption
+from poolwise.precision import Precision
+from poolwise.problem import Method
+from poolwise.regressor import PooledRegressor, fit_kept
+from poolwise.report.contents import Subject, contents
+from poolwise.report.html import page
+from poolwise.report.provenance import GivenFiles, provenance
+from poolwise.store import AnyPath, write
+from poolwise.tables import open_table
+
+WIDTH = 96  # of printed sentences
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """Everything there is to say about a model with history. Print it, save it, or use its data.
+
+    Parameters
+    ----------
+    data : dict
+        All that the page says, as plain dicts, lists, numbers and strings.
+    model : PooledRegressor
+        The fitted model.
+    """
+
+    data: dict[str, Any]
+    model: PooledRegressor
+
+    @property
+    def verdict(self) -> str:
+        """Whether history helps, by how much, how surely and why, in words."""
+        return str(self.data["verdict"]["text"])
+
+    def html(self) -> str:
+        """Return one self-contained page: no script, and nothing to load."""
+        return page(self.data)
+
+    def json(self) -> str:
+        """Return the data as JSON."""
+        return json.dumps(self.data, indent=1, allow_nan=False) + "\n"
+
+    def save(self, path: AnyPath, *, overwrite: bool = False) -> None:
+        """Write the page, or the data where the name ends in ``.json``.
+
+        The file is there whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; its name ends in ``.html``, ``.htm`` or ``.json``.
+        overwrite : bool, default=False
+            Whether a file of that name may be replaced.
+        """
+        ending = Path(path).suffix.lower()
+        if ending not in (".html", ".htm", ".json"):
+            raise BadOption("path", str(path), "a name that ends in .html or .json")
+        write(path, self.json() if ending == ".json" else self.html(), overwrite=overwrite)
+
+    def __str__(self) -> str:
+        return fill(self.verdict, WIDTH)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def report(
+    X: Any,
+    y: Any,
+    *,
+    sources: Any = None,
+    method: str | Method = "bayes_pooling",
+    sample_weight: Any = None,
+    fit_intercept: bool = True,
+    response: str = "y",
+    precision: Precision = "auto",
+    methods: Any = None,
+    cv: Any = None,
+    random_state: int = 0,
+    title: str | None = None,
+    files: GivenFiles | None = None,
+    command: str | Sequence[str] | None = None,
+    date: datetime | str | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """Fit a model, ask whether history helped, and say it all on one page.
+
+    Collects the fit, :func:`poolwise.compare` on target rows, :func:`poolwise.diagnose` and
+    :func:`poolwise.plan`; the tables are read once. The page has a verdict in plain words first and
+    what it rests on below.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+        Features of the target, as in :meth:`PooledRegressor.fit`.
+    y : array-like
+        Response of the target.
+    sources : object, optional
+        History; see :class:`poolwise.Sources`.
+    method : str or object, default="bayes_pooling"
+        That of the model; see :class:`PooledRegressor`.
+    sample_weight : array-like, optional
+        Row weights of the target.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept.
+    response : str, default="y"
+        Name of the response where ``y`` brings none.
+    precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+        Digits of the second moments; see :class:`PooledRegressor`.
+    methods : list or mapping, optional
+        What to compare the model with on target rows, as in :func:`poolwise.compare`; unless given
+        all that is quick enough.
+    cv : int, splitter or iterable, optional
+        How to split the target rows; five folds, five times, unless given; less often where a fit
+        takes long.
+    random_state : int, default=0
+        Seed of the folds and of the plan. The same data, seed and date give the same page.
+    title : str, optional
+        Of the page.
+    files : mapping or sequence of paths, optional
+        The files that the tables were read from, to be listed with sizes and checksums; a mapping
+        says what each is: ``{"target": "recent.csv", "history": ["2019.csv", "2020.csv"]}``.
+    command : str or sequence of str, optional
+        The command that was typed, to be quoted.
+    date : datetime or str, optional
+        When the report was made; now, unless given.
+    progress : bool, optional
+        Whether to show progress bars; unless given, on a terminal.
+
+    Returns
+    -------
+    Report
+        The page, its data and the fitted model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import poolwise
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(330, 3))
+    >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=330)
+    >>> made = poolwise.report(X[300:], y[300:], sources=(X[:300, :2], y[:300]), cv=3)
+    >>> made.data["verdict"]["answer"]
+    'helps'
+    """
+    came_from = provenance(
+        files=files,
+        command=command,
+        date=date,
+        options={"seed": random_state, "precision": precision, "intercept": fit_intercept},
+    )
+    model = PooledRegressor(
+        method, fit_intercept=fit_intercept, response=response, precision=precision
+    )
+    intake, told = fit_kept(model, X, y, sources=sources, sample_weight=sample_weight)
+    for caution in told:
+        warnings.warn(caution, stacklevel=2)
+    table = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, "X")
+    whole = np.flatnonzero(~table.missing(table.names).any(axis=1))
+    data = contents(
+        Subject(model, intake, told, whole + 1),
+        came_from,
+        title=title,
+        methods=methods,
+        cv=cv,
+        random_state=random_state,
+        progress=progress,
+    )
+    return Report(data, model)

@@ -1,0 +1,112 @@
+"""Residuals: how target rows lie about predictions that were made without them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolwise.cross_validation import fold_fits
+from poolwise.errors import NeedsRows, TooFewRows, TooFewToCompare
+from poolwise.intake import Intake
+from poolwise.intervals import quantile
+from poolwise.precision import Precision
+from poolwise.problem import Method
+from poolwise.report.words import plural
+
+DRAWN = 300  # points of a figure, at most
+LISTED = 12  # outliers that are named
+LEVEL = 0.05  # probability of calling any row an outlier where none is
+
+
+def residuals(
+    intake: Intake,
+    method: Method,
+    *,
+    positions: NDArray[np.intp],
+    folds: int,
+    precision: Precision = "auto",
+    random_state: int = 0,
+) -> dict[str, Any]:
+    """Predict every target row from the others and the history, and look at what is left.
+
+    A row is an outlier where its residual is beyond the interval that holds all rows with a
+    probability of 95 %, according to the model.
+
+    Parameters
+    ----------
+    intake : Intake
+        Target and sources.
+    method : Method
+        That of the model.
+    positions : array of int
+        Where the complete rows stand in the target's table.
+    folds : int
+        Number of folds, at most.
+    precision, random_state
+        As in :func:`poolwise.compare`.
+    """
+    rows = intake.rows.count
+    predicted, left, inside, beyond = (np.full(rows, np.nan) for _ in range(4))
+    is_known = True
+    try:
+        for test, X, y, fit in fold_fits(
+            intake, method, folds=folds, precision=precision, random_state=random_state
+        ):
+            predicted[test] = fit.predict(X)
+            left[test] = y - predicted[test]
+            deviation = fit.deviation(X)
+            if deviation is None:
+                is_known = False
+                continue
+            inside[test] = np.abs(left[test]) <= quantile(fit.tails, 0.95) * deviation
+            limit = quantile(fit.tails, 1.0 - LEVEL / rows) * deviation
+            beyond[test] = np.abs(left[test]) - limit
+    except (TooFewToCompare, TooFewRows, NeedsRows) as error:
+        return {"unavailable": str(error)}
+    out = np.flatnonzero(beyond > 0.0) if is_known else np.zeros(0, dtype=np.intp)
+    out = out[np.argsort(-np.abs(left[out]), kind="stable")]
+    weights = np.ones(rows) if intake.rows.weights is None else intake.rows.weights
+    far = set(out.tolist())
+
+    def point(k: int) -> dict[str, Any]:
+        return {
+            "row": int(positions[k]),
+            "predicted": float(predicted[k]),
+            "observed": float(predicted[k] + left[k]),
+            "residual": float(left[k]),
+            "is_outlier": k in far,
+        }
+
+    found = {
+        "folds": min(folds, rows),
+        "rows": rows,
+        "rmse": float(np.sqrt(np.average(left**2, weights=weights))),
+        "share_inside": float(np.average(inside, weights=weights)) if is_known else None,
+        "points": [point(k) for k in _drawn(rows, out, random_state)],
+        "outliers": [point(k) for k in out[:LISTED].tolist()],
+        "outlier_count": len(out),
+    }
+    return {**found, "text": _text(found)}
+
+
+def _drawn(rows: int, out: NDArray[np.intp], random_state: int) -> list[int]:
+    """Return the rows to draw: all, or the outliers and some others."""
+    if rows <= DRAWN:
+        return list(range(rows))
+    some = np.random.default_rng(random_state).choice(rows, DRAWN, replace=False)
+    return sorted({*some.tolist(), *out[:LISTED].tolist()})
+
+
+def _text(found: dict[str, Any]) -> str:
+    if found["share_inside"] is None:
+        return "The method gives no prediction intervals, so outliers are not looked for."
+    inside = f"{found['share_inside']:.0%} of them lie inside their 95% prediction interval."
+    if not found["outlier_count"]:
+        return f"{inside} No row lies further off than chance explains."
+    count = plural(found["outlier_count"], "row")
+    return (
+        f"{inside} {count} {'lies' if found['outlier_count'] == 1 else 'lie'} further off than "
+        "chance explains: look at how they were measured before leaving any out."
+    )
