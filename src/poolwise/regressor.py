@@ -130,6 +130,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     array([0.8, 2. , 3. ])
     """
 
+    _own_name: str | None
     __metadata_request__fit = {"sources": True}  # noqa: RUF012  scikit-learn reads it by this name
 
     def __init__(

@@ -20,7 +20,8 @@ from poolwise.regressor import PooledRegressor, fit_kept
 from poolwise.report.contents import Subject, contents
 from poolwise.report.html import page
 from poolwise.report.provenance import GivenFiles, provenance
-from poolwise.store import AnyPath, write
+from poolwise.store import write
+from poolwise.strict_json import AnyPath
 from poolwise.tables import open_table
 
 WIDTH = 96  # of printed sentences
