@@ -26,6 +26,7 @@ from poolwise.errors import (
     CannotSave,
     MomentsLeftOut,
     NotOverwritten,
+    NotWritten,
     RankDeficient,
     TransferError,
     TransferWarning,
@@ -237,7 +238,7 @@ class TestWriting:
         path = saved(fitted("target_only", world("numbers")), tmp_path)
         before = path.read_bytes()
         monkeypatch.setattr("os.fsync", lambda number: (_ for _ in ()).throw(OSError("disk full")))
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(NotWritten, match="disk full"):
             fitted("target_only", world("texts")).save(path, overwrite=True)
         assert path.read_bytes() == before
         assert [p.name for p in tmp_path.iterdir()] == [path.name]

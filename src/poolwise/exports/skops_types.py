@@ -20,6 +20,7 @@ SKOPS_TRUSTED: tuple[str, ...] = tuple(
             "poolwise.regressor.PooledRegressor",
             "poolwise.scatter.Scatter",
             "poolwise.tables.columns.Column",
+            "poolwise.tables.moments_table.Levels",
             "poolwise.tails.Tails",
             *(
                 f"{kind.__module__}.{kind.__qualname__}"
