@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs bench accuracy simulate fuzz reproduce lock clean
+.PHONY: help setup demo test test-browser chromium check format docs bench accuracy simulate fuzz reproduce lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -11,7 +11,7 @@ ARGS ?= all --jobs 2
 PIP := $(RUN) pip -qq --no-input --disable-pip-version-check
 
 help: ## List the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## Make .venv with the locked packages and poolwise itself
 	@echo ".venv is ready"
@@ -21,6 +21,23 @@ demo: $(READY) ## Show what pooling does, on data that comes with scikit-learn
 
 test: check ## Run the checks, then every test
 	@$(RUN) pytest -n auto --dist worksteal
+
+test-browser: $(READY) chromium ## Look at the report in Chromium, which is installed where it can be
+	@$(RUN) pytest -m browser tests/report
+
+# The browser comes from the system; Playwright, which drives it, would bring one of its own.
+chromium:
+	@for browser in "$(CHROMIUM)" chromium chromium-browser google-chrome; do \
+		if command -v "$$browser" >/dev/null 2>&1; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+			apt-get -qq -y --no-install-recommends install chromium fonts-dejavu-core >/dev/null; \
+	else \
+		echo "There is no Chromium. Install it (Debian: apt-get install chromium), or name one:" >&2; \
+		echo "make test-browser CHROMIUM=/path/to/chromium" >&2; \
+		exit 1; \
+	fi
 
 check: $(READY) ## Format, lint, types, and the direction of the imports
 	@$(RUN) ruff format --check .
@@ -56,7 +73,7 @@ reproduce: $(READY) ## Compute the paper again, or what ARGS names: make reprodu
 lock: $(READY) ## Write requirements.lock from pyproject.toml
 	@$(PIP) install uv
 	@echo hatchling | $(RUN) uv pip compile pyproject.toml - --quiet --output-file requirements.lock \
-		--extra test --extra check --extra docs --universal --python-version 3.11 \
+		--extra test --extra check --extra docs --extra browser --universal --python-version 3.11 \
 		--fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" $(LOCK_FLAGS)
 

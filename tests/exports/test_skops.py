@@ -28,10 +28,10 @@ def test_a_model_comes_back(kind):
 
 def test_the_list_is_what_skops_asks_for_and_no_more():
     asked = set()
-    for method in METHODS:
-        for precision in ("fast", "exact"):
-            model = fitted(method, world("numbers"), precision=precision)
-            asked |= set(skops.io.get_untrusted_types(data=skops.io.dumps(model)))
+    cases = [(m, "numbers", p) for m in METHODS for p in ("fast", "exact")]
+    for method, kind, precision in (*cases, ("bayes_pooling", "texts", "fast")):
+        model = fitted(method, world(kind), precision=precision)
+        asked |= set(skops.io.get_untrusted_types(data=skops.io.dumps(model)))
     asked |= set(skops.io.get_untrusted_types(data=skops.io.dumps(WARNINGS)))
     assert sorted(asked) == list(SKOPS_TRUSTED)
 
