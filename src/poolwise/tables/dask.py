@@ -103,9 +103,10 @@ def in_order(client: Any, sent: Iterator[Sent], ahead: int) -> Iterator[Any]:
     ahead : int
         How many may be waited for at a time.
     """
-    waiting, had_workers = deque(islice(sent, ahead)), bool(client.nthreads())
+    waiting, had_workers = deque[Sent](), bool(client.nthreads())
     try:
-        with threadpool_limits(1):  # a worker may be a thread of this process
+        with threadpool_limits(1):  # before anything is sent: a worker may be a thread here
+            waiting.extend(islice(sent, ahead))
             while waiting:
                 where, future = waiting[0]
                 with _on_cluster(where):

@@ -67,8 +67,7 @@ class DaskBatches:
             yield from _added_here([*tasks.values()], seen)
             return
         check_workers(client, self.where)
-        sent = map(Sent, tasks, client.compute([*tasks.values()]))
-        for done in in_order(client, sent, len(tasks)):
+        for done in in_order(client, _sent(client, tasks), len(tasks)):
             seen(done.rows, done.size)
             yield done.result
 
@@ -182,6 +181,11 @@ def _active_client() -> Any:
 
     client = getattr(get_scheduler(), "__self__", None)
     return client if hasattr(client, "submit") else None
+
+
+def _sent(client: Any, tasks: Mapping[str, Any]) -> Iterator[Sent]:
+    """Yield all tasks, which are sent when the first of them is asked for."""
+    yield from map(Sent, tasks, client.compute([*tasks.values()]))
 
 
 def _read(reading: Reading[A], kinds: Mapping[str, Kind], where: str, frame: Any) -> Done[A]:
