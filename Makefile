@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser chromium check format docs bench accuracy simulate fuzz reproduce lock clean
+.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale accuracy simulate fuzz reproduce lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -55,6 +55,9 @@ docs: $(READY) ## Build the documentation
 
 bench: $(READY) ## Measure seconds and bytes
 	@$(RUN) benchmarks
+
+bench-scale: $(READY) ## Measure files, clusters and peers; writes 3.2 GB to the temporary folder
+	@$(RUN) benchmarks.scale
 
 accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
 	@$(RUN) benchmarks.accuracy

@@ -14,22 +14,24 @@ import pyarrow.parquet as pq
 from poolwise.progress import tracked
 
 COLUMNS = 20  # the response among them
-ROWS = 1_000_000  # of a file
+ROWS = 1_000_000  # of a file at most
+NAMES = [f"x{k}" for k in range(1, COLUMNS)]
 
 
 @contextmanager
-def parquet_files(rows: int) -> Iterator[Path]:
-    """Give a folder of files, each of at most a million rows, as pyarrow writes them by default."""
+def parquet_files(rows: int, files: int = 1) -> Iterator[Path]:
+    """Give a folder of so many files at least, as pyarrow writes them by default."""
+    each = min(ROWS, -(-rows // files))
     with tempfile.TemporaryDirectory(prefix="poolwise_bench_") as folder:
-        starts = range(0, rows, ROWS)
+        starts = range(0, rows, each)
         for k, start in enumerate(tracked(starts, len(starts), "Writing Parquet")):
             path = Path(folder) / f"part{k:03}.parquet"
-            pq.write_table(_table(k, min(ROWS, rows - start)), path)
+            pq.write_table(_table(k, min(each, rows - start)), path)
         yield Path(folder)
 
 
 def _table(seed: int, rows: int) -> pa.Table:
     rng = np.random.default_rng(seed)
-    columns = {f"x{j}": rng.normal(j, 1.0 + j, rows) for j in range(1, COLUMNS)}
+    columns = {name: rng.normal(k, 1.0 + k, rows) for k, name in enumerate(NAMES)}
     y = sum(columns.values()) + rng.normal(size=rows)
     return pa.table({**columns, "y": y})

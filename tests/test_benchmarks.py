@@ -17,6 +17,7 @@ from benchmarks.dask_files import dask_files
 from benchmarks.peak import peak_in_new_process
 from benchmarks.process_tree import PROC, cost_of, cpu_of_tree
 from benchmarks.published import published_data_pooling
+from benchmarks.reading import reading
 from benchmarks.report import as_text
 from benchmarks.reproduce import LEFT_OUT, dataset_errors, our_errors, reproduce
 from benchmarks.tables import make_tables
@@ -65,6 +66,16 @@ def test_a_total_and_the_plain_sum_are_of_the_same_number_of_parts():
     names, parts = ["a"], [Moments.of_rows(["a"], [[k], [k + 2.0]]) for k in range(3)]
     assert merging.total(names, parts, 7).rows == 14
     assert (merging.plain_sum([np.full((51, 51), 2.0)] * 3, 7) == 14.0).all()
+
+
+@pytest.mark.slow
+def test_reading_is_measured_against_bare_decoding_and_leaves_no_file_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    answers = {answer.what: answer for answer in reading(quick=True)}
+    assert answers["Moments from Parquet, fast / pyarrow decoding it"].target.high == 1.6
+    assert answers["Moments from Parquet, accurate / pyarrow decoding it"].target.high == 4.0
+    assert all(answer.value > 0.0 for answer in answers.values())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

@@ -90,6 +90,25 @@ class ExactSums:
             units = units + np.array([exponent for _, exponent in whole], dtype=np.intp)
         return ExactSums(gram, units)
 
+    def reduced(self) -> ExactSums:
+        """Return the same sums in units that these decide alone, whatever blocks the rows came in.
+
+        No entry is a multiple of a smaller power of two than half the powers of its row and its
+        column together, so all stay whole.
+        """
+        total, size = self.units[:, None] + self.units, len(self.units)
+        powers = [
+            [_trailing_zeros(g) + int(u) for g, u in zip(row, own, strict=True) if g]
+            for row, own in zip(self.gram, total, strict=True)
+        ]
+        units = np.array([min(own, default=0) // 2 for own in powers], dtype=np.intp)
+        steps = total - (units[:, None] + units)
+        gram: Integers = np.full((size, size), 0, dtype=object)
+        for i, j in np.ndindex(size, size):
+            step = int(steps[i, j])
+            gram[i, j] = self.gram[i, j] << step if step >= 0 else self.gram[i, j] >> -step
+        return ExactSums(gram, units)
+
     def parts(self, units: NDArray[np.intp]) -> tuple[Pair, Pair, FractionMatrix]:
         """Return weight, mean and scatter, the last without rounding, in the units given."""
         weight, sums, one = self.gram[-1, -1], self.gram[:-1, -1], int(self.units[-1])
@@ -258,6 +277,10 @@ def _bits(count: int) -> NDArray[np.intp]:
 
 def _no_units(size: int) -> NDArray[np.intp]:
     return np.zeros(size, dtype=np.intp)
+
+
+def _trailing_zeros(integer: int) -> int:
+    return (integer & -integer).bit_length() - 1
 
 
 def _whole(number: float | Fraction) -> tuple[int, int]:

@@ -236,10 +236,12 @@ class Moments:
 
     def _record(self) -> Record:
         every = range(len(self.names))
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "scatter"}
+        own["sums"] = None if self.sums is None else self.sums.reduced()
         return Record(
             scatter=self.scatter.between(every, every),
             scatter_tail=None if self.scatter.is_plain else self.scatter.pair.low,
-            **{f.name: getattr(self, f.name) for f in fields(self) if f.name != "scatter"},
+            **own,
         )
 
     @classmethod
