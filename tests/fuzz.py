@@ -70,7 +70,8 @@ class Case:
 
 def check(case: Case) -> str:
     """Fit, predict and sum up; raise where that does anything it may not. Says how it ended."""
-    with warnings.catch_warnings(), mock.patch("poolwise.chunks.CHUNK", case.chunk):
+    few_rows = mock.patch.multiple("poolwise.chunks", CHUNK=case.chunk, LONG=case.chunk)
+    with warnings.catch_warnings(), few_rows:
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", TransferWarning)
         try:

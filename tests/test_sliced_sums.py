@@ -10,7 +10,17 @@ from hypothesis.extra import numpy as hnp
 
 from poolwise import Moments
 from poolwise.chunks import CHUNK
-from poolwise.sliced_sums import FIRST, LATER, cut, products, times_power
+from poolwise.sliced_sums import (
+    FIRST,
+    LATER,
+    MOST,
+    SPARE,
+    cut,
+    has_few_bits,
+    products,
+    rounded,
+    times_power,
+)
 from tests.laws.exact import exact_moments_of_many, exact_pair
 
 lawful = settings(deadline=None, max_examples=40)
@@ -66,7 +76,7 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize("mean", [0.0, 1e8, -1e8])
+@pytest.mark.parametrize("mean", [0.0, 3.0, -50.0, 1e8, -1e8])
 @pytest.mark.parametrize("rows", [20, 2 * CHUNK + 17])
 def test_sums_have_twice_the_digits(rows, mean, kind):
     z = mean + random_rows(1, rows)
@@ -111,9 +121,10 @@ def test_a_far_row_in_the_first_chunk_costs_a_digit_at_most(where, value):
     assert_exact_within(read(z), z, share=WITH_ONE_FAR_ROW)
 
 
-@pytest.mark.parametrize("factor", [1e3, 1e9, 1e-9])
-def test_rows_that_grow_or_shrink_between_chunks_cost_nothing(factor):
-    z = random_rows(5)
+@pytest.mark.parametrize("factor", [2.0, 1e3, 1e9, 1e-9])
+@pytest.mark.parametrize("mean", [0.0, 3.0])
+def test_rows_that_grow_or_shrink_between_chunks_cost_nothing(mean, factor):
+    z = mean + random_rows(5)
     z[CHUNK:] *= factor
     z[2 * CHUNK :] *= factor
     assert_exact_within(read(z), z)
@@ -194,6 +205,33 @@ def test_a_constant_column_has_exactly_no_scatter_beside_any_other():
         assert not moments.scatter.pair.high[1].any()
         assert not moments.scatter.pair.low[1].any()
         assert (moments.mean[1], moments.mean_tail[1]) == (0.1, 0.0)
+
+
+def test_no_chunk_has_more_rows_than_are_added_without_rounding():
+    longest = 1.0 - np.arange(8 * CHUNK) % 5 * 2.0**-FIRST
+    z = np.stack((longest, -longest), axis=1)
+    z[0] = -z[0]
+    assert_exact_within(read(z), z)
+
+
+class TestShift:
+    @lawful
+    @given(st.floats(-1e6, 1e6), st.integers(-30, 30))
+    def test_a_rounded_shift_is_near_and_has_few_bits(self, shift, exponent):
+        short = rounded(np.array([shift]), np.array([exponent])).item()
+        if abs(shift) >= MOST * 2.0 ** (exponent - FIRST):
+            assert short == shift
+            return
+        assert abs(short - shift) <= 2.0 ** (exponent - FIRST + SPARE - 1)
+        for grown in range(SPARE):
+            assert has_few_bits(np.array([short]), np.array([exponent + grown])).all()
+
+    @lawful
+    @given(st.floats(-1e9, 1e9, width=32) | st.floats(-1e300, 1e300), st.integers(-40, 40))
+    def test_few_bits_are_whole_units_of_a_first_slice(self, shift, exponent):
+        units = Fraction(shift) / Fraction(2) ** (exponent - FIRST)
+        expected = units.denominator == 1 and abs(units) < MOST
+        assert has_few_bits(np.array([shift]), np.array([exponent])).item() == expected
 
 
 class TestSlices:

@@ -15,6 +15,8 @@ Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
 """Arrays that stand side by side, each with the same rows, and the weights of the rows."""
 
 CHUNK = 2048  # rows; 32 columns of them are half a megabyte and stay in a core's cache
+LONG = 2**14  # rows, where sums are so quick that it counts how often they are begun
+VALUES = 2**18  # in a long chunk, which may have more than CHUNK rows while it has no more of these
 TILE = 512  # rows turned into columns at a time
 HEAD = 256  # rows whose mean is a good enough shift
 LARGEST = 1e300  # of a number: twice it is still finite
@@ -22,8 +24,21 @@ WEIGHTS = (1e-100, 1e100)  # the least and the greatest weight that is not zero
 HEAVIEST = 1e150  # weight of all rows: times squares it is still finite
 
 
-def chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array | None]]:
-    """Yield at most ``CHUNK`` rows at a time, one line per column and a line of ones last."""
+def chunks(
+    columns: int, blocks: Iterable[Block], *, long: bool = False
+) -> Iterator[tuple[Array, Array | None]]:
+    """Yield ``CHUNK`` rows at a time or fewer, one line per column and a line of ones last.
+
+    Parameters
+    ----------
+    columns : int
+        How many there must be.
+    blocks : iterable of Block
+        The rows.
+    long : bool, default=False
+        Yield more rows at a time where columns are few.
+    """
+    most = max(CHUNK, min(LONG, _power_of_two(VALUES // (columns + 1)))) if long else CHUNK
     buffer = np.empty((columns + 1, 0))
     for parts, weights in blocks:
         arrays = [_numbers(part) for part in parts]
@@ -33,16 +48,13 @@ def chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array
             raise ShapeMismatch(columns, [a.shape for a in arrays])
         rows = len(arrays[0])
         w = None if weights is None else checked_weights(weights, rows)
-        if buffer.shape[1] < min(rows, CHUNK):
-            buffer = np.empty((columns + 1, min(rows, CHUNK)))
-        for start in range(0, rows, CHUNK):
-            size, at = min(CHUNK, rows - start), 0
+        arrays = [a[:, 0] if a.shape[1] == 1 else a for a in arrays]
+        if buffer.shape[1] < min(rows, most):
+            buffer = np.empty((columns + 1, min(rows, most)))
+        for start in range(0, rows, most):
+            size = min(most, rows - start)
             z = buffer[:, :size]
-            for a in arrays:
-                part = doubles(a[start : start + size])
-                for row in range(0, size, TILE):  # a tile of the one and of the other fit the cache
-                    z[at : at + a.shape[1], row : row + TILE] = part[row : row + TILE].T
-                at += a.shape[1]
+            _fill(z, arrays, start)
             z[-1] = 1.0
             if w is None:
                 yield z, None
@@ -51,6 +63,24 @@ def chunks(columns: int, blocks: Iterable[Block]) -> Iterator[tuple[Array, Array
             kept = np.flatnonzero(own)
             if len(kept):
                 yield (z, own) if len(kept) == size else (z.take(kept, axis=1), own[kept])
+
+
+def _fill(z: Array, arrays: Sequence[NDArray[np.generic]], start: int) -> None:
+    """Write rows of arrays, beginning with one of them, to the lines of their columns."""
+    at, size = 0, z.shape[1]
+    for a in arrays:
+        part = doubles(a[start : start + size])
+        if part.ndim == 1:
+            z[at] = part
+            at += 1
+            continue
+        for row in range(0, size, TILE):  # a tile of the one and of the other fit the cache
+            z[at : at + part.shape[1], row : row + TILE] = part[row : row + TILE].T
+        at += part.shape[1]
+
+
+def _power_of_two(most: int) -> int:
+    return int(2 ** (most.bit_length() - 1))
 
 
 def doubles(array: NDArray[np.generic], where: str = "the input") -> Array:

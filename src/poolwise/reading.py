@@ -76,7 +76,7 @@ def add_up(
     reader, bad = _Reader(len(names)), np.zeros(len(names), dtype=np.intp)
     wide = np.zeros(len(names), dtype=np.bool_)
     read = 0
-    for z, w in chunks(len(names), blocks):
+    for z, w in chunks(len(names), blocks, long=precision == "fast"):
         read += z.shape[1]
         low, high = z.min(axis=1), z.max(axis=1)
         if not ((low >= -LARGEST).all() and (high <= LARGEST).all()) or bad.any():

@@ -12,23 +12,41 @@ from numpy.typing import NDArray
 
 from poolwise.chunks import CHUNK
 from poolwise.double_double import Array, Pair, two_product, two_sum
-from poolwise.row_sums import Parts, exponents, heaviest, mean_is_far, shift_of
+from poolwise.row_sums import (
+    Parts,
+    exponents,
+    gram_of,
+    heaviest,
+    mean_is_far,
+    product,
+    shift_of,
+)
 
 FAR = 1e8  # squared distance of a mean from its shift, in variances: eight of some 28 digits
 FIRST, LATER = 21, 22  # bits of the first slice and of the others, which have a sign instead
 assert CHUNK * 2 ** (2 * FIRST) <= 2**53  # so many products are added without rounding
+SPARE = 8  # bits that a column may grow by before its shift has finer bits than its first slice
+MOST = 2.0**48  # units of a first slice between zero and a shift
 
 
 class SlicedSums:
     """Sums and products of rows in two doubles each, about a shift near the mean.
 
-    What a difference from the shift loses to rounding is kept, and added to the last slice.
+    What a difference from the shift would lose to rounding is kept: either the shift has few bits
+    and is subtracted from the first slice, or what was lost is added to the last.
+
+    The sums need not be symmetric. Their symmetric half is what is asked for.
     """
 
     def __init__(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
         self.shift = shift_of(z, w, low, high)
-        self.far = np.flatnonzero(self.shift)
         self.exponent = self._exponents(low, high)
+        if w is None:  # else the shift may have to be one row; a constant column's is its value
+            self.shift = np.where(low < high, rounded(self.shift, self.exponent), self.shift)
+            self.exponent = self._exponents(low, high)
+        self.far = np.flatnonzero(self.shift)
+        self.near, self.away = np.sort((self.shift / 2.0, self.shift * 2.0), axis=0)
+        self.is_short = has_few_bits(self.shift, self.exponent)
         self.weight_exponent = 0 if w is None else int(np.frexp(w.max())[1])
         self.gram = Pair.of(np.zeros((len(z), len(z))))
         self._slices, self._weighed = Buffer(), Buffer()
@@ -45,40 +63,63 @@ class SlicedSums:
     def add(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
         """Add a chunk, which is overwritten."""
         self._widen(self._exponents(low, high), w)
+        # Differences of numbers that are at most a factor of two apart are exact (Sterbenz).
+        exact = (low >= self.near) & (high <= self.away)
+        if w is None:
+            self._add(z, exact)
+        else:
+            self._add_weighed(z, w, exact)
+
+    def _add(self, z: Array, exact: NDArray[np.bool_]) -> None:
+        """Add ``S'(S + 2 U + 2 V) + R'R``: slices S, U, V, and R, what the first of them leaves."""
         slices, scale = self._slices.of(3, z.shape), -self.exponent
-        tails = self._shifted(z, low, high)
+        S, U, V = slices
+        late = self.is_short & ~exact
+        tails = self._shifted(z, exact, late)
+        times_power(z, scale[:, None], out=V)
+        cut_one(0, V, S, rest=z)
+        cut_one(1, z, U, rest=V)
+        for j in self.far[late[self.far]]:
+            S[j] -= np.ldexp(self.shift[j], scale[j])
+        for j, lost in tails.items():
+            lost = np.ldexp(lost, scale[j])
+            V[j] += lost
+            z[j] += lost
+        G = 2.0 * product(S, slices[1:].reshape(-1, z.shape[1]))
+        SU, SV = G[:, : len(z)], G[:, len(z) :]
+        total, tail = two_sum(self.gram.high, gram_of(S))
+        total, more = two_sum(total, SU)
+        self.gram = Pair(total, self.gram.low + ((tail + more) + (SV + gram_of(z))))
+
+    def _add_weighed(self, z: Array, w: Array, exact: NDArray[np.bool_]) -> None:
+        slices, scale = self._slices.of(3, z.shape), -self.exponent
+        tails = self._shifted(z, exact, np.zeros(len(z), dtype=np.bool_))
         times_power(z, scale[:, None], out=slices[-1])
-        weighed = slices
-        if w is not None:
-            light = np.ldexp(w, -self.weight_exponent)
-            weighed = self._weighed.of(3, z.shape)
-            weighed[-1], tail = two_product(slices[-1], light)
-            cut(weighed)
-            weighed[-1] += tail
+        light = np.ldexp(w, -self.weight_exponent)
+        weighed = self._weighed.of(3, z.shape)
+        weighed[-1], tail = two_product(slices[-1], light)
+        cut(weighed)
+        weighed[-1] += tail
         cut(slices)
         for j, lost in tails.items():
             slices[-1, j] += np.ldexp(lost, scale[j])
-            if w is not None:
-                weighed[-1, j] += light * np.ldexp(lost, scale[j])
+            weighed[-1, j] += light * np.ldexp(lost, scale[j])
         S, U, V = range(3)
         G = products(weighed, slices)
         total, rest = self.gram.high, self.gram.low
-        for exact in (G[S, :, S], G[S, :, U], G[U, :, S]):
-            total, tail = two_sum(total, exact)
+        for short in (G[S, :, S], G[S, :, U], G[U, :, S]):
+            total, tail = two_sum(total, short)
             rest = rest + tail
         small = G[V, :, V] + (G[U, :, V] + G[V, :, U])
         rest = rest + (small + ((G[S, :, V] + G[V, :, S]) + G[U, :, U]))
         self.gram = Pair(total, rest)
 
-    def _shifted(self, z: Array, low: Array, high: Array) -> dict[int, Array]:
-        """Subtract the shift in place; return what rounding took, where it took something.
-
-        Differences of numbers that are at most a factor of two apart are exact (Sterbenz).
-        """
-        near, away = np.sort((self.shift / 2.0, self.shift * 2.0), axis=0)
-        exact = (low >= near) & (high <= away)
+    def _shifted(
+        self, z: Array, exact: NDArray[np.bool_], late: NDArray[np.bool_]
+    ) -> dict[int, Array]:
+        """Subtract the shift in place, unless it is late; return what rounding took."""
         tails = {}
-        for j in self.far:
+        for j in self.far[~late[self.far]]:
             if exact[j]:
                 z[j] -= self.shift[j]
             else:
@@ -91,14 +132,14 @@ class SlicedSums:
             wider = np.maximum(exponent, self.exponent)
             factor = np.ldexp(1.0, self.exponent - wider)
             self.gram = self.gram.scaled(factor[:, None] * factor)
-            self.exponent = wider
+            self.exponent, self.is_short = wider, has_few_bits(self.shift, wider)
         if w is not None and (heavier := int(np.frexp(w.max())[1])) > self.weight_exponent:
             self.gram = self.gram.scaled(2.0 ** (self.weight_exponent - heavier))
             self.weight_exponent = heavier
 
     def parts(self, units: NDArray[np.intp]) -> Parts:
         """Return what there is so far, columns in units of powers of two."""
-        gram = self.gram + Pair.of(0.0)  # the low part below half a unit of the high one
+        gram = (self.gram + self.gram.T).scaled(0.5)
         weight, sums = gram[-1, -1], gram[:-1, -1]
         mean = sums / weight
         scatter = gram[:-1, :-1] - mean[:, None] * sums[None, :]
@@ -118,6 +159,31 @@ class SlicedSums:
         return exponent
 
 
+def rounded(shift: Array, exponent: NDArray[np.intp]) -> Array:
+    """Round a shift to few bits, of the first slice of numbers that are below a power of two.
+
+    Not where it is so large beside these that differences from it are exact anyway.
+    """
+    units, short = in_units(shift, exponent), shift.copy()
+    at = np.flatnonzero(np.abs(units) < MOST)
+    few = np.rint(np.ldexp(units[at], -SPARE))
+    short[at] = np.ldexp(few, exponent[at] - FIRST + SPARE)
+    return short
+
+
+def has_few_bits(shift: Array, exponent: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Say where the first slice of a number, less the shift, is that of their difference."""
+    units = in_units(shift, exponent)
+    few: NDArray[np.bool_] = (units == np.rint(units)) & (np.abs(units) < MOST)
+    return few
+
+
+def in_units(shift: Array, exponent: NDArray[np.intp]) -> Array:
+    """Return how many units of a first slice there are between zero and a shift."""
+    with np.errstate(over="ignore"):  # then there are too many
+        return np.ldexp(shift, FIRST - exponent)
+
+
 class Buffer:
     """Slices of a chunk, in the same memory as long as chunks have the same shape."""
 
@@ -135,10 +201,12 @@ class Buffer:
 
 def times_power(z: Array, exponent: NDArray[np.intp], out: Array) -> None:
     """Multiply by powers of two, in two steps where one of them is beyond the range of doubles."""
-    half = exponent // 2 if np.abs(exponent).max() > 1000 else 0 * exponent
+    if np.abs(exponent).max() <= 1000:
+        np.multiply(z, np.ldexp(1.0, exponent), out=out)
+        return
+    half = exponent // 2
     np.multiply(z, np.ldexp(1.0, exponent - half), out=out)
-    if half.any():
-        out *= np.ldexp(1.0, half)
+    out *= np.ldexp(1.0, half)
 
 
 def cut(slices: Array) -> None:
@@ -147,12 +215,15 @@ def cut(slices: Array) -> None:
         cut_one(k, slices[-1], part)
 
 
-def cut_one(k: int, rest: Array, part: Array) -> None:
-    """Move the bits of slice ``k`` from the rest to a part of its own."""
+def cut_one(k: int, numbers: Array, part: Array, rest: Array | None = None) -> None:
+    """Write the bits of slice ``k`` to a part of its own, and what it leaves to the rest.
+
+    The rest is where the numbers were, unless another place is given.
+    """
     far = 1.5 * 2.0 ** (52 - FIRST - LATER * k)  # a sum with it has no finer bits
-    np.add(rest, far, out=part)
+    np.add(numbers, far, out=part)
     part -= far
-    rest -= part
+    np.subtract(numbers, part, out=numbers if rest is None else rest)
 
 
 def products(left: Array, right: Array) -> Array:

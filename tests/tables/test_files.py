@@ -38,6 +38,7 @@ from poolwise.errors import (
     RowsDropped,
     RowsWithoutFeatures,
     SlicedSources,
+    TooLarge,
     TooManyPatterns,
     TransferError,
     UnknownFormat,
@@ -481,6 +482,14 @@ def test_a_missing_response_is_refused_with_its_file(tmp_path, form, target, row
 def test_infinity_is_refused_with_its_file(tmp_path, target, rows):
     path = write(rows.assign(a=np.inf), tmp_path / "old.parquet")
     with pytest.raises(NotFinite, match=r"old\.parquet.*'a': 60"):
+        read(target, path)
+
+
+def test_numbers_whose_sum_is_infinite_are_told_from_infinity(tmp_path, target, rows):
+    huge = np.where(np.arange(len(rows)) % 2, 1.7e308, -1.7e308)
+    huge[:5] = 1.7e308
+    path = write(rows.assign(a=huge), tmp_path / "old.parquet")
+    with pytest.raises(TooLarge, match="'a'"):
         read(target, path)
 
 

@@ -93,11 +93,12 @@ def texts_in(values: Any) -> set[str]:
 def _numbers(values: Any, where: str) -> Array:
     import pyarrow as pa
 
-    held = values.cast(pa.float64(), safe=False)
+    held = values if values.type == pa.float64() else values.cast(pa.float64(), safe=False)
     doubles = np.asarray(held.to_numpy(zero_copy_only=False), dtype=np.float64)
     if pa.types.is_integer(values.type) and values.type.bit_width == 64:
-        large = np.flatnonzero(np.abs(doubles) >= 2.0**53)
-        if len(large):
+        low, high = (f.reduce(doubles, initial=0.0) for f in (np.fmin, np.fmax))  # none is NaN
+        if max(-low, high) >= 2.0**53:
+            large = np.flatnonzero(np.abs(doubles) >= 2.0**53)
             check_integers(values.take(pa.array(large)).to_pylist(), doubles[large], where)
     return doubles
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -112,8 +112,8 @@ class RowSplitter:
         weights = self._weights_of(part)
         absent = [c.name for c in self.columns if c.name not in part.columns]
         no_null = not any(part.columns[c.name].null_count for c in has if c.levels)
-        finite = all(np.isfinite(a).all() for a in (*arrays, weights) if a is not None)
-        if has and no_null and finite:
+        numbers = [a for a in (*arrays, weights) if a is not None]
+        if has and no_null and _are_finite(numbers):
             return [self._piece(absent, arrays, weights, part)], Tally(part.rows)
 
         gone = np.zeros((part.rows, len(has)), dtype=bool)
@@ -170,6 +170,13 @@ class RowSplitter:
     def _weights_of(self, part: Part) -> Array | None:
         name = self.weights
         return None if name is None else encode(part.columns[name], Column(name), part.where)[:, 0]
+
+
+def _are_finite(arrays: Sequence[Array]) -> bool:
+    """Say whether all numbers are finite: so are their sums, unless they are very large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = [a.sum() for a in arrays]
+    return all(np.isfinite(s) or np.isfinite(a).all() for s, a in zip(sums, arrays, strict=True))
 
 
 def _codes(gone: NDArray[np.bool_]) -> NDArray[np.intp]:
