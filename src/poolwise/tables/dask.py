@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -123,16 +124,19 @@ def in_order(client: Any, sent: Iterator[Sent], ahead: int) -> Iterator[Any]:
 
 def _result(client: Any, future: Any, where: str, *, had_workers: bool) -> Any:
     """Wait for a result, and for the first worker, but not for workers that are all gone."""
+    from distributed import wait
+
     empty_looks = 0
     while empty_looks < 2:
         try:
-            return future.result(timeout=PATIENCE)
+            with client.as_current():
+                wait(future, timeout=PATIENCE)
         except TimeoutError:
-            if future.done():  # it is what the rows raised
-                raise
-        there = bool(client.nthreads())
-        had_workers = had_workers or there
-        empty_looks = empty_looks + 1 if had_workers and not there else 0
+            there = bool(client.nthreads())
+            had_workers = had_workers or there
+            empty_looks = empty_looks + 1 if had_workers and not there else 0
+        else:
+            return future.result()
     raise WorkersLost("Dask", where, f"no worker is left, for {PATIENCE:g} seconds and more")
 
 
@@ -153,5 +157,5 @@ def _on_cluster(where: str) -> Iterator[None]:
         kind = type(error)
         if not (isinstance(error, CancelledError) or kind.__module__.startswith("distributed.")):
             raise
-        why = f"{kind.__name__}: {str(error).partition('. ')[0].rstrip('.')}"
-        raise WorkersLost("Dask", where, why) from error
+        why = re.split(r"\. |\n", str(error))[0].rstrip(".:")
+        raise WorkersLost("Dask", where, f"{kind.__name__}: {why}") from error
