@@ -161,6 +161,7 @@ def test_the_plan_is_that_of_plan(helping):
     assert helping.data["plan"]["verdict"] == own.verdict
 
 
+@pytest.mark.slow
 def test_columns_are_new_shared_or_left_out():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(230, 4)), columns=list("abcd"))
@@ -198,6 +199,7 @@ def test_columns_are_new_shared_or_left_out():
     assert len(made.data["cautions"]) == 1
 
 
+@pytest.mark.slow
 def test_a_source_that_can_be_read_only_once_is_enough():
     pa = pytest.importorskip("pyarrow")
     X, y, sources = diabetes()
@@ -210,6 +212,7 @@ def test_a_source_that_can_be_read_only_once_is_enough():
     }
 
 
+@pytest.mark.slow
 def test_a_source_of_moments_leaves_out_what_reads_rows():
     X, y, sources = diabetes()
     (X_old, y_old) = sources["past patients"]
@@ -224,6 +227,7 @@ def test_a_source_of_moments_leaves_out_what_reads_rows():
     assert [x["method"] for x in made.data["methods"]["lines"] if x["is_model"]]
 
 
+@pytest.mark.slow
 def test_many_rows_leave_out_what_reads_them_in_every_fold():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_030, 2))
@@ -267,6 +271,7 @@ def test_unless_told_otherwise_a_report_is_of_now():
     assert before <= date <= datetime.now(UTC)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 6])
 def test_few_rows_are_told_as_few(rows):
     X, y, sources = diabetes(rows)
@@ -291,6 +296,7 @@ def test_without_history_there_is_a_model_and_no_gain(alone):
     assert data["title"] == "A model of progression"
 
 
+@pytest.mark.slow
 def test_many_columns_are_all_listed_and_some_are_drawn():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 60))

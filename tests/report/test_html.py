@@ -7,8 +7,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
+import poolwise
+from poolwise import METHODS
 from poolwise.errors import BadOption, NotInstalled, NotOverwritten
 from poolwise.report import html as rendering
 from poolwise.report.words import short, visible
@@ -151,6 +154,17 @@ def test_the_page_has_a_language_and_a_policy_that_forbids_scripts(made):
     assert page.all("html") == [{"lang": "en"}]
     policy = [a["content"] for a in page.all("meta") if "http-equiv" in a]
     assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_makes_a_page(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)) * [1e150, 1.0, 1e-150]
+    y = X @ [1e-150, 2.0, 3e150] + rng.normal(size=90)
+    history = (X[30:, :2], y[30:])
+    made = poolwise.report(X[:30], y[:30], sources=history, method=method, cv=3, methods=[])
+    assert made.data["method"] == method
+    assert Page(made.html()).flaws == []
 
 
 def test_a_new_page_is_not_written_over_an_old_one(helping, tmp_path):

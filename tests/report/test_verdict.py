@@ -116,6 +116,7 @@ def test_a_method_that_trusts_history_blindly_is_told_to_do_harm():
     made = poolwise.report(X, y, sources=sources, method="mean_fill", **FEW)
     told = made.data["verdict"]
     assert told["answer"] == "hurts"
+    assert told["headline"].startswith("History as mean_fill uses it does harm: ")
     assert "times as high as without it" in told["headline"]
     assert told["sentences"][-1].startswith("Leave the history out")
 

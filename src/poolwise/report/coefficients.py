@@ -53,9 +53,7 @@ def coefficients(intake: Intake, summary: Summary) -> dict[str, Any]:
         "caption": _caption(len(lines)),
         "labels": {
             "with": "with history" if problem.sources else "this model",
-            "without": "without: least squares on the target rows"
-            if problem.sources
-            else "least squares",
+            "without": "without (least squares)" if problem.sources else "least squares",
         },
         "intercept": {"with": _intercept(summary), "without": _intercept(without)},
         "lines": lines,
@@ -69,7 +67,7 @@ def _text(summary: Summary, *, has_history: bool) -> str:
     known = [c for c in summary.coefficients if c.seen_in]
     return (
         f"History speaks about {plural(len(known), 'column')} directly; about new ones it speaks "
-        "only as far as old ones predict them."
+        "only as far as old ones predict them. Beside them stands least squares on the target rows."
     )
 
 

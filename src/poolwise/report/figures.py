@@ -51,7 +51,7 @@ def figures(data: dict[str, Any]) -> dict[str, dict[str, str]]:
         shown=round_number,
         reference=0.0,
     )
-    if "rows" in data["plan"]:
+    if len(data["plan"].get("rows", ())) > 1:
         plan = data["plan"]
         title = "Gain of history as more target rows arrive"
         made["plan"] = {

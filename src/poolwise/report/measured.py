@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from poolwise.comparison import FEW_TEST_ROWS, LEVEL, Comparison
 from poolwise.cross_validation import BASELINE, FEWEST, compare_intake, named_methods
 from poolwise.diagnostics.risk import without_sources
@@ -96,6 +98,8 @@ def measured(
         )
     except BadWeights as error:
         return {"unavailable": str(error)}
+    if not all(np.isfinite(scores).all() for scores in found.scores.values()):
+        return {"unavailable": "The squares of the errors are beyond the range of doubles."}
     base = float(found.scores[BASELINE].mean())
     lines = [_line(x, name, base) for x in found.table()]
     for rank, line in enumerate(lines):

@@ -154,9 +154,10 @@ def report(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(330, 3))
     >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=330)
-    >>> made = poolwise.report(X[300:], y[300:], sources=(X[:300, :2], y[:300]), cv=3)
+    >>> sources = {"last year": (X[:300, :2], y[:300])}
+    >>> made = poolwise.report(X[300:], y[300:], sources=sources, methods=["data_pooling"])
     >>> made.data["verdict"]["answer"]
-    'helps'
+    'probably_helps'
     """
     came_from = provenance(
         files=files,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.cross_validation import fold_fits
+from poolwise.double_double import Array
 from poolwise.errors import NeedsRows, TooFewRows, TooFewToCompare
 from poolwise.intake import Intake
 from poolwise.intervals import quantile
@@ -82,13 +83,19 @@ def residuals(
     found = {
         "folds": min(folds, rows),
         "rows": rows,
-        "rmse": float(np.sqrt(np.average(left**2, weights=weights))),
+        "rmse": _root_mean_square(left, weights),
         "share_inside": float(np.average(inside, weights=weights)) if is_known else None,
         "points": [point(k) for k in _drawn(rows, out, random_state)],
         "outliers": [point(k) for k in out[:LISTED].tolist()],
         "outlier_count": len(out),
     }
     return {**found, "text": _text(found)}
+
+
+def _root_mean_square(left: Array, weights: Array) -> float:
+    """Return it of numbers of any size: their squares need not be doubles."""
+    size = float(np.abs(left).max()) or 1.0
+    return size * float(np.sqrt(np.average((left / size) ** 2, weights=weights)))
 
 
 def _drawn(rows: int, out: NDArray[np.intp], random_state: int) -> list[int]:

@@ -9,6 +9,7 @@ what was measured counts.
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from poolwise.cross_validation import BASELINE
@@ -16,7 +17,7 @@ from poolwise.diagnostics import Diagnosis
 from poolwise.diagnostics.diagnosis import SMALL
 from poolwise.diagnostics.gain import SURE
 from poolwise.report.measured import ALONE
-from poolwise.report.words import change_range, named, number, plural, probability, than
+from poolwise.report.words import change_range, named, number, plural, probability, short, than
 
 ANSWERS = {
     "no_history": "There is no history",
@@ -51,7 +52,10 @@ def verdict(
         expected = own[-1] if own[-1]["fit"] != BASELINE else expected
     seen = _line(gain, "measured", ALONE)
     answer = _answer(found, expected, seen)
-    sentences = [f"{ANSWERS[answer]}: {_how_much(answer, found, expected, seen)}."]
+    said = ANSWERS[answer]
+    if expected is not None and expected["fit"] != "history":
+        said = re.sub("[Hh]istory", rf"\g<0> as {short(expected['fit'])} uses it", said)
+    sentences = [f"{said}: {_how_much(answer, found, expected, seen)}."]
     if found.sources:
         sentences += [
             *_sure(answer, expected),
@@ -200,7 +204,10 @@ def _advice(answer: str, found: Diagnosis, plan: dict[str, Any]) -> list[str]:
             "it, and little by leaving the history out. Ask how the old rows were measured."
         ]
     if answer == "hurts":
-        return ["Leave the history out (method target_only), and ask how it was measured."]
+        return [
+            "Leave the history out (method target_only), or take bayes_pooling, which can ignore "
+            "it; and ask how it was measured."
+        ]
     if answer == "unclear":
         return [f"{plural(found.target_rows, 'target row')} are too few to tell: collect more."]
     return []

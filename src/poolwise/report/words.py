@@ -140,4 +140,4 @@ def p_value(p: float | None) -> str:
     """Return a p-value."""
     if p is None:
         return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
