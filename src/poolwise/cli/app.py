@@ -2,16 +2,59 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+from poolwise.cli.compare import compare_methods
+from poolwise.cli.demo import run_demo
+from poolwise.cli.fit import fit_model
 from poolwise.cli.moments import take_moments
+from poolwise.cli.plan import plan_rows
+from poolwise.cli.predict import predict_rows
+from poolwise.cli.report import write_report
 from poolwise.cli.reproduce import reproduce_papers_results
+from poolwise.cli.version import tell_version
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app.command("fit")(fit_model)
+app.command("predict")(predict_rows)
+app.command("compare")(compare_methods)
+app.command("plan")(plan_rows)
+app.command("report")(write_report)
 app.command("moments")(take_moments)
 app.command("reproduce")(reproduce_papers_results)
+app.command("demo")(run_demo)
+app.command("version")(tell_version)
+
+
+def _tell(wanted: bool) -> None:
+    if wanted:
+        tell_version()
+        raise typer.Exit
 
 
 @app.callback()
-def poolwise() -> None:
-    """Least squares that pools years of history with a small table that has new columns."""
+def poolwise(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_tell, is_eager=True, help="Say which version this is."
+        ),
+    ] = False,
+) -> None:
+    """Least squares that pools years of history with a small table that has new columns.
+
+    For example, does history help? A page that says it, from two tables:
+
+    poolwise report history.csv recent.csv --label y -o report.html
+
+    A model, and what it predicts:
+
+    poolwise fit history.csv recent.csv --label y -o model.json
+
+    poolwise predict model.json new.csv -o predicted.csv
+
+    Tables are CSV, Parquet or Feather; columns are matched by name. 'poolwise fit --help' tells
+    more, and so for every verb.
+    """
