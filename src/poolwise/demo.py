@@ -73,7 +73,7 @@ def tell_stories(out: Path, draws: int, *, quiet: bool = False) -> list[dict[str
 
 
 def _clinic(out: Path, draws: int, say: Say) -> dict[str, Any]:
-    """A clinic adds two measurements, and its old patients still help."""
+    """Tell of a clinic that adds two measurements, and whose old patients still help."""
     data = load_diabetes(as_frame=True, scaled=False)
     X, y = data.data, data.target.rename("progression")
     old = [c for c in X.columns if c not in NEW_COLUMNS]
@@ -106,7 +106,7 @@ def _clinic(out: Path, draws: int, say: Say) -> dict[str, Any]:
 
 
 def _pumps(out: Path, say: Say) -> dict[str, Any]:
-    """A maker of pumps changes the bearings, and its old pumps mislead."""
+    """Tell of a maker of pumps who changes the bearings, and whose old pumps mislead."""
     rng = np.random.default_rng(0)
     old, wear_old = _drawn_pumps(rng, OLD_PUMPS, level=2.0, load=-0.1, speed=0.03, vibration=0.0)
     new, wear = _drawn_pumps(rng, NEW_PUMPS, level=10.0, load=0.25, speed=0.004, vibration=6.0)
@@ -120,8 +120,8 @@ def _pumps(out: Path, say: Say) -> dict[str, Any]:
     say(str(made))
     stacked = PooledRegressor("mean_fill").fit(new, wear, sources=sources)
     say(
-        f"\nWho stacks both tables and fills the gap with its mean gets {stacked.coef_[0]:+.2f} for "
-        f"load, which is +0.25 in new pumps\nand -0.10 in old ones. Bayes pooling notices, and "
+        f"\nWho stacks both tables and fills the gap with its mean gets {stacked.coef_[0]:+.2f} "
+        f"for load, which is +0.25 in new pumps\nand -0.10 in old ones. Bayes pooling notices, and "
         f"says {made.model.coef_[0]:+.2f}."
     )
     return _told("pumps", made, out, say)

@@ -19,6 +19,6 @@ def main() -> None:
     try:
         from poolwise.cli.app import app
 
-        app()
+        app(prog_name="poolwise")
     except KeyboardInterrupt:  # before a verb could take it
         sys.exit(130)

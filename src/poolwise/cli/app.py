@@ -16,16 +16,20 @@ from poolwise.cli.report import write_report
 from poolwise.cli.reproduce import reproduce_papers_results
 from poolwise.cli.version import tell_version
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-app.command("fit")(fit_model)
-app.command("predict")(predict_rows)
-app.command("compare")(compare_methods)
-app.command("plan")(plan_rows)
-app.command("report")(write_report)
-app.command("moments")(take_moments)
-app.command("reproduce")(reproduce_papers_results)
-app.command("demo")(run_demo)
-app.command("version")(tell_version)
+# Plain help: what rich draws takes as long to import as numpy, and its frames break in a narrow
+# window.
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command("fit", short_help="Fit a model on a recent table and its history.")(fit_model)
+app.command("predict", short_help="Write rows with what a model predicts for them.")(predict_rows)
+app.command("compare", short_help="Measure on recent rows whether history helps.")(compare_methods)
+app.command("plan", short_help="Say when history will stop to matter.")(plan_rows)
+app.command("report", short_help="Write a page that says whether history helps, and why.")(
+    write_report
+)
+app.command("moments", short_help="Write what may leave the house when rows may not.")(take_moments)
+app.command("reproduce", short_help="Compute the founding paper again.")(reproduce_papers_results)
+app.command("demo", short_help="Tell two stories: history helps, and it does not.")(run_demo)
+app.command("version", short_help="Say which version this is.")(tell_version)
 
 
 def _tell(wanted: bool) -> None:
@@ -38,9 +42,7 @@ def _tell(wanted: bool) -> None:
 def poolwise(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", callback=_tell, is_eager=True, help="Say which version this is."
-        ),
+        typer.Option("--version", callback=_tell, is_eager=True, help="Say which version this is."),
     ] = False,
 ) -> None:
     """Least squares that pools years of history with a small table that has new columns.

@@ -46,9 +46,7 @@ Source = Annotated[
 ]
 Features = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME,...", help="Columns to predict from; else all.", show_default=False
-    ),
+    typer.Option(metavar="NAME,...", help="Columns to predict from; else all.", show_default=False),
 ]
 Drop = Annotated[
     list[str] | None,
@@ -67,11 +65,13 @@ Weights = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The column of row weights.", show_default=False),
 ]
-Method = Annotated[MethodName, typer.Option(help="How to pool.")]
+Method = Annotated[
+    MethodName, typer.Option(metavar="NAME", help=f"How to pool: {', '.join(METHOD_NAMES)}.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Of whatever is drawn at random.")]
 Digits = Annotated[
     Literal["auto", "fast", "accurate", "exact"],
-    typer.Option("--precision", help="Digits of the sums."),
+    typer.Option("--precision", metavar="NAME", help="Sums: auto, fast, accurate or exact."),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Threads; numbers do not depend on it.")]
 CsvWords = Annotated[

@@ -77,9 +77,9 @@ def compare_methods(
     ):
         if not as_json:
             given.account.show()
-        import poolwise
+        from poolwise.cross_validation import compare
 
-        found = poolwise.compare(
+        found = compare(
             given.X,
             given.y,
             sources=given.sources,

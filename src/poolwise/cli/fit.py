@@ -92,15 +92,19 @@ def fit_model(
     ):
         if not as_json:
             given.account.show()
-        import poolwise
 
         answer: dict[str, Any]
         if report is None:
-            model = poolwise.PooledRegressor(method, response=label, precision=precision)
+            from poolwise.diagnostics import diagnose
+            from poolwise.regressor import PooledRegressor
+
+            model = PooledRegressor(method, response=label, precision=precision)
             model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)
-            answer = {"answer": None, "text": poolwise.diagnose(model).verdict}
+            answer = {"answer": None, "text": diagnose(model).verdict}
         else:
-            made = poolwise.report(
+            from poolwise.report import report as report_on
+
+            made = report_on(
                 given.X,
                 given.y,
                 sources=given.sources,

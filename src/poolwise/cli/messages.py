@@ -52,11 +52,11 @@ def heard(*, quiet: bool) -> Iterator[list[TransferWarning]]:
         warnings.simplefilter("always", TransferWarning)
         others = warnings.showwarning
 
-        def show(message: Warning | str, *about: Any) -> None:
+        def show(message: Warning | str, *about: Any, **more: Any) -> None:
             if isinstance(message, TransferWarning):
                 cautions.append(message)
             else:
-                others(message, *about)
+                others(message, *about, **more)
 
         warnings.showwarning = show
         try:

@@ -75,7 +75,9 @@ def plan_rows(
     is_model = len(tables) == 1 and tables[0].lower().endswith(".json")
     is_model = is_model and not tables[0].lower().endswith(MOMENTS)
     if label is None and not is_model:
-        raise typer.BadParameter("Tables need --label, the column to predict.", param_hint="--label")
+        raise typer.BadParameter(
+            "Tables need --label, the column to predict.", param_hint="--label"
+        )
     if is_model and (source or features or drop or text or weights):
         raise typer.BadParameter("A model has its tables and columns already.", param_hint="MODEL")
     account = None
@@ -94,9 +96,9 @@ def plan_rows(
                     account.show()
                     say()
                 model = _fitted(given, precision)
-        import poolwise
+        from poolwise.diagnostics import plan
 
-        found = poolwise.plan(model, rows, enough=enough, draws=draws, random_state=seed)
+        found = plan(model, rows, enough=enough, draws=draws, random_state=seed)
     if as_json:
         said = {
             "format": FORMAT,

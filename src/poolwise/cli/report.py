@@ -80,9 +80,9 @@ def write_report(
     ):
         if not as_json:
             given.account.show()
-        import poolwise
+        from poolwise.report import report
 
-        made = poolwise.report(
+        made = report(
             given.X,
             given.y,
             sources=given.sources,
