@@ -12,6 +12,7 @@ STYLES = {  # answer of a report -> how it is shown on a terminal
     "probably_helps": "bold green",
     "hurts": "bold red",
     "does_not_help": "bold yellow",
+    "matters_little": "bold yellow",
     "unclear": "bold yellow",
 }
 
