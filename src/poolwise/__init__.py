@@ -1,20 +1,29 @@
 """poolwise: the best linear model when history lacks the new columns."""
 
-from poolwise.comparison import Comparison
-from poolwise.cross_validation import compare
-from poolwise.diagnostics import diagnose, plan
-from poolwise.exports.skops_types import SKOPS_TRUSTED
-from poolwise.fit import LinearFit
-from poolwise.methods import METHODS
-from poolwise.moments import Moments
-from poolwise.moments_of import moments_by_pattern, moments_of
-from poolwise.problem import Problem
-from poolwise.published_model import published_model
-from poolwise.regressor import PooledRegressor
-from poolwise.report import Report, report
-from poolwise.splits import TargetSplit
-from poolwise.tables.files import Files
-from poolwise.tables.sources import Sources
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from poolwise.comparison import Comparison
+    from poolwise.cross_validation import compare
+    from poolwise.diagnostics import diagnose, plan
+    from poolwise.exports.skops_types import SKOPS_TRUSTED
+    from poolwise.fit import LinearFit
+    from poolwise.methods import METHODS
+    from poolwise.moments import Moments
+    from poolwise.moments_of import moments_by_pattern, moments_of
+    from poolwise.problem import Problem
+    from poolwise.published_model import published_model
+    from poolwise.regressor import PooledRegressor
+    from poolwise.report import Report, report
+    from poolwise.splits import TargetSplit
+    from poolwise.tables.files import Files
+    from poolwise.tables.sources import Sources
 
 __version__ = "0.1.0"
 
@@ -38,3 +47,52 @@ __all__ = [  # noqa: RUF022  in the order data meets them
     "Report",
     "report",
 ]
+
+# Where each name lives. It is imported when it is first asked for, so that what needs none of
+# them, such as the help of the command line, does not wait for numpy and scikit-learn.
+_HOMES = {
+    "Moments": "moments",
+    "published_model": "published_model",
+    "Files": "tables.files",
+    "moments_of": "moments_of",
+    "moments_by_pattern": "moments_of",
+    "Sources": "tables.sources",
+    "Problem": "problem",
+    "LinearFit": "fit",
+    "METHODS": "methods",
+    "PooledRegressor": "regressor",
+    "SKOPS_TRUSTED": "exports.skops_types",
+    "diagnose": "diagnostics",
+    "plan": "diagnostics",
+    "TargetSplit": "splits",
+    "Comparison": "comparison",
+    "compare": "cross_validation",
+    "Report": "report",
+    "report": "report",
+}
+
+
+class _Package(ModuleType):
+    """A package in which a function stands for itself, and not for the module of its name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Whoever imports poolwise.report, the module, must not hide poolwise.report, the function.
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = found
+        return found
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

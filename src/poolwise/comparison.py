@@ -114,9 +114,9 @@ class Comparison:
         return said
 
     def __str__(self) -> str:
-        lines = text_table(*self._cells())
+        lines = text_table(*self.cells())
         lines += [f"{name} was left out: {why}" for name, why in self.skipped.items()]
-        lines += ["", *self._notes(), self.verdict()]
+        lines += ["", *self.notes(), self.verdict()]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -124,11 +124,12 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         left_out = [f"{escape(n)} was left out: {escape(w)}" for n, w in self.skipped.items()]
-        said = [escape(text) for text in (*self._notes(), self.verdict())]
+        said = [escape(text) for text in (*self.notes(), self.verdict())]
         paragraphs = "".join(f"<p>{text}</p>" for text in (*left_out, *said))
-        return html_table(*self._cells()) + paragraphs
+        return html_table(*self.cells()) + paragraphs
 
-    def _notes(self) -> list[str]:
+    def notes(self) -> list[str]:
+        """Return what a reader of the table should know."""
         if self.test_rows >= FEW_TEST_ROWS:
             return []
         return [
@@ -136,7 +137,8 @@ class Comparison:
             "all rows together. It compares methods; it is no error to expect."
         ]
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table as it is printed: names of its columns, and its rows."""
         head = ["method", "RMSE", "sd", "difference", "95 % interval", "p", "p (Holm)"]
         rows = []
         for line in self.table():

@@ -780,6 +780,7 @@ class DroppedColumns(TransferWarning):
         near = [m for n in names for m in get_close_matches(str(n).lower(), lower, n=1, cutoff=0.8)]
         hint = f" Is it {listed([lower[m] for m in near])} by another name?" if near else ""
         self.source, self.names = source, tuple(str(n) for n in names)
+        self.near = tuple(lower[m] for m in near)
         super().__init__(
             f"Source {source!r} has {listed(names)}, which the target lacks: left out. "
             f"A model for the target cannot use them.{hint}"

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,26 +88,38 @@ def is_moments_path(thing: object) -> bool:
 
 
 def write(path: AnyPath, text: str, *, overwrite: bool) -> None:
-    """Write a whole file or none: under another name first, which is then changed."""
+    """Write a whole text or none."""
+    with (
+        drafted(path, overwrite=overwrite) as draft,
+        draft.open("x", encoding="ascii", newline="\n") as out,
+    ):
+        out.write(text)
+
+
+@contextmanager
+def drafted(path: AnyPath, *, overwrite: bool) -> Iterator[Path]:
+    """Give another name to write to, which becomes the file's when all is written.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, which is there whole in the end or, after an error, as it was.
+    overwrite : bool
+        Whether a file of that name may be replaced.
+    """
     file = Path(path)
+    draft = file.with_name(f".{secrets.token_hex(8)}.{file.name[-100:]}")
     try:
         if file.is_dir():
             raise NotWritten(str(file), "it is a folder")
         if not overwrite and file.exists():
             raise NotOverwritten(str(file))
-        _replace(file, text)
+        yield draft
+        with draft.open("rb+") as written:
+            os.fsync(written.fileno())
+        draft.replace(file)
     except OSError as error:
         raise NotWritten(str(file), error.strerror or str(error)) from error
-
-
-def _replace(file: Path, text: str) -> None:
-    draft = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
-    try:
-        with draft.open("x", encoding="ascii", newline="\n") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)
 

@@ -116,8 +116,8 @@ class Summary:
     def __str__(self) -> str:
         gain = _shown(self.transfer_gain)
         lines = [f"{self.method}: {self.response} on {len(self.coefficients)} features", ""]
-        lines += [*text_table(*self._table_cells()), ""]
-        lines += text_table(*self._coefficient_cells())
+        lines += [*text_table(*self.table_cells()), ""]
+        lines += text_table(*self.coefficient_cells())
         if self.transfer_gain is not None and len(self.tables) > 1:
             lines += ["", f"Expected transfer gain (squared error, model-based): {gain}"]
         lines += [f"Note: {caution}" for caution in self.cautions]
@@ -128,14 +128,15 @@ class Summary:
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{escape(self.method)}: {escape(self.response)}</h4>"]
-        parts += [html_table(*self._table_cells()), html_table(*self._coefficient_cells())]
+        parts += [html_table(*self.table_cells()), html_table(*self.coefficient_cells())]
         if self.transfer_gain is not None and len(self.tables) > 1:
             gain = _shown(self.transfer_gain)
             parts.append(f"<p>Expected transfer gain (squared error, model-based): {gain}</p>")
         parts += [f"<p>Note: {escape(caution)}</p>" for caution in self.cautions]
         return "".join(parts)
 
-    def _table_cells(self) -> tuple[list[str], list[list[str]]]:
+    def table_cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of tables: names of its columns, and its rows."""
         head = ["table", "rows", "noise sd", "weight", "conflict", "lacks"]
         return head, [
             [
@@ -149,7 +150,8 @@ class Summary:
             for t in self.tables
         ]
 
-    def _coefficient_cells(self) -> tuple[list[str], list[list[str]]]:
+    def coefficient_cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of coefficients: names of its columns, and its rows."""
         sources = len(self.tables) - 1
         head = ["feature", "coef", "std error", "95% interval", "in sources", "note"]
         own = _shown(self.intercept), _shown(self.intercept_std_error)

@@ -13,9 +13,12 @@ def main() -> None:
     for package in ("typer", "rich"):
         if find_spec(package) is None:
             sys.exit(str(NotInstalled("The command line", package, "cli", "Then try again.")))
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:  # a letter that the terminal lacks is written out
+        reconfigure(errors="backslashreplace")
     try:
         from poolwise.cli.app import app
 
-        app()
+        app(prog_name="poolwise")
     except KeyboardInterrupt:  # before a verb could take it
         sys.exit(130)

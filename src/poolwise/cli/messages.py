@@ -1,17 +1,20 @@
-"""Messages: how an error of ours, or an interrupt, reaches the user: without a traceback."""
+"""Messages: how errors, warnings and interrupts reach the user: plainly, without a traceback."""
 
 from __future__ import annotations
 
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
 
-from poolwise.errors import TransferError
+from poolwise.errors import DroppedColumns, TransferError, TransferWarning
 
 OBEYED = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}  # control, direction, half a letter, line breaks
+LONGEST = 60  # letters of a name
 
 
 @contextmanager
@@ -25,12 +28,61 @@ def told_plainly(interrupted: str | Callable[[], str]) -> Iterator[None]:
     """
     try:
         yield
+    except BrokenPipeError:  # whoever read what we print has seen enough
+        raise
     except (TransferError, OSError) as error:
         tell(f"{type(error).__name__}: {error}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         tell(interrupted if isinstance(interrupted, str) else interrupted())
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def heard(*, quiet: bool) -> Iterator[list[TransferWarning]]:
+    """Collect our warnings, and tell them in the end.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether to leave it to the caller to tell them, unless an error comes between.
+    """
+    cautions: list[TransferWarning] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", TransferWarning)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, *about: Any, **more: Any) -> None:
+            if isinstance(message, TransferWarning):
+                cautions.append(message)
+            else:
+                others(message, *about, **more)
+
+        warnings.showwarning = show
+        try:
+            yield cautions
+        except BaseException:
+            tell_cautions(cautions)
+            raise
+    if not quiet:
+        tell_cautions(cautions)
+
+
+def tell_cautions(cautions: Sequence[TransferWarning]) -> None:
+    """Say warnings on standard error, each once."""
+    said = [c for c in cautions if not _is_in_account(c)]
+    for text in dict.fromkeys(f"{type(caution).__name__}: {caution}" for caution in said):
+        tell(text)
+
+
+def _is_in_account(caution: TransferWarning) -> bool:
+    """Say whether the account of the columns tells it, and no column has a likely other name."""
+    return isinstance(caution, DroppedColumns) and not caution.near
+
+
+def as_records(cautions: Sequence[TransferWarning]) -> list[dict[str, str]]:
+    """Return warnings as JSON can hold them."""
+    return [{"kind": type(c).__name__, "message": str(c)} for c in cautions]
 
 
 def tell_left_out(names: Mapping[str, Sequence[str]]) -> None:
@@ -55,3 +107,11 @@ def harmless(text: str) -> str:
     return "".join(
         c if c == "\n" or unicodedata.category(c) not in OBEYED else ascii(c)[1:-1] for c in text
     )
+
+
+def name(text: str) -> str:
+    """Return a name as one line, the middle of a long one left out."""
+    shown = harmless(text).replace("\n", "\\n")
+    if len(shown) <= LONGEST:
+        return shown
+    return f"{shown[: LONGEST - 21]}…{shown[-20:]}"

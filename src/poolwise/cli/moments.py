@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from poolwise.cli.arguments import check_out, names_in, words_in
+from poolwise.cli.given import MOMENTS
 from poolwise.cli.messages import tell, told_plainly
-from poolwise.cli.moments_report import MomentsReport
 from poolwise.errors import TooFewToShare, TransferWarning
-from poolwise.moments_job import MomentsJob
-from poolwise.store import SUFFIX
-from poolwise.tables.checkpoint import Checkpoint
-from poolwise.tables.every_column import Wanted
-from poolwise.tables.files import Files
 
 
 def take_moments(
@@ -26,7 +20,7 @@ def take_moments(
         typer.Argument(metavar="SOURCE", help="Files, patterns or folders; together one table."),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help=f"The file to write; its name ends in {SUFFIX}.")
+        Path, typer.Option("--out", "-o", help=f"The file to write; its name ends in {MOMENTS}.")
     ],
     label: Annotated[
         str | None, typer.Option(help="The column that is the response in a model.")
@@ -78,11 +72,17 @@ def take_moments(
 
     poolwise moments "history/*.parquet" --drop patient --nulls drop -o history.moments.json
     """
-    _check_out(out, force)
-    files = Files(sources, csv=_words(csv_words))
-    own = None if columns is None else _names(columns)
-    wanted = Wanted(own, _names(drop), _names(text), label, weights)
-    job = MomentsJob(files, wanted, nulls, out.name.removesuffix(SUFFIX), precision, jobs)
+    check_out(out, [MOMENTS], force=force, why=", by which it is known as moments")
+    from poolwise.cli.moments_report import MomentsReport
+    from poolwise.moments_job import MomentsJob
+    from poolwise.tables.checkpoint import Checkpoint
+    from poolwise.tables.every_column import Wanted
+    from poolwise.tables.files import Files
+
+    files = Files(sources, csv=words_in(csv_words))
+    own = None if columns is None else names_in(columns)
+    wanted = Wanted(own, names_in(drop), names_in(text), label, weights)
+    job = MomentsJob(files, wanted, nulls, out.name.removesuffix(MOMENTS), precision, jobs)
     part = checkpoint or Path(f"{out}.part")
     with told_plainly(lambda: _interrupted(part)):
         kept = Checkpoint(part)
@@ -99,31 +99,6 @@ def take_moments(
             raise typer.Exit(1) from None
         kept.remove()
     report.tell(as_json=as_json)
-
-
-def _check_out(out: Path, force: bool) -> None:
-    """Refuse a name to write to before anything is read."""
-    what = None
-    if not out.name.endswith(SUFFIX):
-        what = f"{out} must end in {SUFFIX}, by which it is known as moments."
-    elif not out.parent.is_dir():
-        what = f"There is no folder {out.parent}."
-    elif out.exists() and not force:
-        what = f"{out} is there already. Give another name, or --force to replace it."
-    if what:
-        raise typer.BadParameter(what, param_hint="--out")
-
-
-def _names(given: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names between commas; one that has a comma of its own stands in quotes."""
-    return tuple(n.strip() for row in csv.reader(given or (), skipinitialspace=True) for n in row)
-
-
-def _words(given: Sequence[str] | None) -> dict[str, str] | None:
-    words = [word.partition("=") for word in given or ()]
-    if wrong := [key for key, sign, value in words if not (key and sign and value)]:
-        raise typer.BadParameter(f"{wrong[0]!r} is not KEY=VALUE.", param_hint="--csv")
-    return {key: value for key, _, value in words} or None
 
 
 def _interrupted(part: Path) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from poolwise.cli.arguments import AsJson
 from poolwise.cli.messages import tell_left_out, told_plainly
-from poolwise.experiments import airfare
-from poolwise.experiments.reproduction import NAMES, Outcome, entry_of, missing_data, reproduce
-from poolwise.experiments.verdict import Verdict, total
+from poolwise.cli.screen import say_json
 
+if TYPE_CHECKING:
+    from poolwise.experiments.reproduction import Outcome
+    from poolwise.experiments.verdict import Verdict
+
+FORMAT, VERSION = "poolwise reproduction", 1
 OUT = Path("reproduction")
 
 
@@ -45,25 +49,39 @@ def reproduce_papers_results(
     data: Annotated[
         Path | None, typer.Option(help="Folder with the datasets; else POOLWISE_DATA, or download.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compute tables and figures of the founding paper again, and hold them against it.
 
     What is finished is kept: after an interrupt the same command goes on where it was, and methods
     of earlier commands stay in a table.
+
+    For example:
+
+    poolwise reproduce list
+
+    poolwise reproduce small5 --jobs 2
     """
-    console = Console(soft_wrap=True, highlight=False, markup=False)
     for word in ("list", "all"):
         if word in names and names != [word]:
             alone = f"'{word}' is about every name: give it alone."
             raise typer.BadParameter(alone, param_hint="NAME")
+    console = Console(soft_wrap=True, highlight=False, markup=False)
     if names == ["list"]:
-        with told_plainly(""):
-            console.print(_listed(data))
+        with told_plainly("Interrupted."):
+            lines = _entries(data)
+        if as_json:
+            say_json({"format": f"{FORMAT} list", "version": VERSION, "results": lines})
+        else:
+            console.print(_listed(lines))
         return
+    from poolwise.experiments.reproduction import NAMES, reproduce
+
     chosen = list(NAMES) if names == ["all"] else list(dict.fromkeys(names))
     kept = f"Interrupted. What was finished is kept in {out}; the same command goes on from there."
     left_out: dict[str, list[str]] = {}  # names by the reason
-    with told_plainly(kept), _added_up(console, protocol) as verdicts:
+    done: list[Outcome] = []
+    with told_plainly(kept), _added_up(console, protocol, quiet=as_json) as verdicts:
         for outcome in reproduce(
             chosen,
             protocol=protocol,
@@ -76,22 +94,28 @@ def reproduce_papers_results(
             if outcome.left_out is not None:
                 left_out.setdefault(str(outcome.left_out), []).append(outcome.name)
                 continue
-            _tell(console, outcome)
+            done.append(outcome)
+            if not as_json:
+                _tell(console, outcome)
             if outcome.verdict is not None:
                 verdicts.append(outcome.verdict)
+    if as_json:
+        say_json(_as_dict(protocol, done, left_out))
     if left_out:
-        tell_left_out(left_out)
+        tell_left_out({} if as_json else left_out)
         raise typer.Exit(1)
 
 
 @contextmanager
-def _added_up(console: Console, protocol: str) -> Iterator[list[Verdict]]:
+def _added_up(console: Console, protocol: str, *, quiet: bool) -> Iterator[list[Verdict]]:
     """Tell the verdict on all tables in the end, also where a later figure fails."""
     verdicts: list[Verdict] = []
     try:
         yield verdicts
     finally:
-        if len(verdicts) > 1:
+        if len(verdicts) > 1 and not quiet:
+            from poolwise.experiments.verdict import total
+
             console.print(
                 f"{len(verdicts)} tables together, {protocol} protocol. {total(verdicts)}"
             )
@@ -110,14 +134,45 @@ def _tell(console: Console, outcome: Outcome) -> None:
     console.print(f"  Written: {', '.join(str(file) for file in outcome.files)}")
 
 
-def _listed(data: Path | None) -> Table:
+def _as_dict(
+    protocol: str, done: Sequence[Outcome], left_out: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "protocol": protocol,
+        "results": [
+            {"name": x.name, "says": list(x.says), "files": [str(file) for file in x.files]}
+            for x in done
+        ],
+        "left_out": [{"name": n, "why": why} for why, names in left_out.items() for n in names],
+    }
+
+
+def _entries(data: Path | None) -> list[dict[str, Any]]:
+    """Return what there is to reproduce, and which data it lacks."""
+    from poolwise.experiments.reproduction import NAMES, entry_of, missing_data
+
+    return [
+        {
+            "name": name,
+            "where": entry_of(name).where,
+            "title": entry_of(name).title,
+            "needs": list(entry_of(name).needs),
+            "missing": list(missing_data(name, data)),
+        }
+        for name in NAMES
+    ]
+
+
+def _listed(lines: Sequence[Mapping[str, Any]]) -> Table:
+    from poolwise.experiments import airfare
+
     table = Table("name", "in the paper", "what it shows", "data", box=None, pad_edge=False)
-    for name in NAMES:
-        entry = entry_of(name)
-        missing = missing_data(name, data)
-        state = "here" if entry.needs else "none needed"
-        if missing:
-            to_come = f"{len(missing)} of {len(entry.needs)} to download"
+    for line in lines:
+        state = "here" if line["needs"] else "none needed"
+        if missing := line["missing"]:
+            to_come = f"{len(missing)} of {len(line['needs'])} to download"
             state = "from a local file only" if airfare.NAME in missing else to_come
-        table.add_row(name, entry.where, entry.title, state)
+        table.add_row(line["name"], line["where"], line["title"], state)
     return table

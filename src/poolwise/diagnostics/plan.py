@@ -95,6 +95,10 @@ class Plan:
     def __str__(self) -> str:
         if not self.rows:
             return self.verdict
+        return "\n".join([self.verdict, "", *text_table(*self.cells())])
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table as it is printed: names of its columns, and its rows."""
         head = ["target rows", "gain", "in most futures", "interval width", "without history"]
         cells = zip(
             self.rows,
@@ -109,7 +113,7 @@ class Plan:
             [f"{n:,.0f}", f"{g:.1%}", f"{low:.1%} to {high:.1%}", f"{w:.4g}", f"{a:.4g}"]
             for n, g, low, high, w, a in cells
         ]
-        return "\n".join([self.verdict, "", *text_table(head, rows)])
+        return head, rows
 
     def __repr__(self) -> str:
         return str(self)

@@ -1,0 +1,147 @@
+"""Arguments: those that several verbs take, written alike."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import typer
+
+from poolwise.cli.messages import harmless
+
+MethodName = Literal[
+    "bayes_pooling",
+    "target_only",
+    "data_pooling",
+    "feature_transfer",
+    "kernel_transfer",
+    "source_columns_only",
+    "mean_fill",
+    "offset",
+    "monotone_likelihood",
+]
+METHOD_NAMES: tuple[str, ...] = get_args(MethodName)
+Tables = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[HISTORY]... RECENT",
+        help="History, as files, 'patterns*', folders or .moments.json; last the recent table, "
+        "which has all columns. CSV, Parquet or Feather; - is standard input, as CSV.",
+        show_default=False,
+    ),
+]
+Label = Annotated[
+    str, typer.Option(metavar="NAME", help="The column to predict.", show_default=False)
+]
+Source = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=PATH",
+        help="History under a name of its own. May be repeated: with the same name, files are "
+        "one table.",
+        show_default=False,
+    ),
+]
+Features = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME,...", help="Columns to predict from; else all.", show_default=False),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME,...", help="Columns to leave out.", show_default=False),
+]
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text",
+        metavar="NAME,...",
+        help="Columns of CSV that are text, such as codes.",
+        show_default=False,
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The column of row weights.", show_default=False),
+]
+Method = Annotated[
+    MethodName, typer.Option(metavar="NAME", help=f"How to pool: {', '.join(METHOD_NAMES)}.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of whatever is drawn at random.")]
+Digits = Annotated[
+    Literal["auto", "fast", "accurate", "exact"],
+    typer.Option("--precision", metavar="NAME", help="Sums: auto, fast, accurate or exact."),
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Threads; numbers do not depend on it.")]
+CsvWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--csv",
+        metavar="KEY=VALUE",
+        help="How CSV is written: 'delimiter=;'.",
+        show_default=False,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Say in JSON what was found.")]
+
+
+def names_in(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names between commas; one that has a comma of its own stands in quotes."""
+    return tuple(n.strip() for row in csv.reader(given or (), skipinitialspace=True) for n in row)
+
+
+def words_in(given: Sequence[str] | None) -> dict[str, str] | None:
+    """Return how CSV is written, from KEY=VALUE."""
+    words = [word.partition("=") for word in given or ()]
+    if wrong := [key for key, sign, value in words if not (key and sign and value)]:
+        raise typer.BadParameter(f"{wrong[0]!r} is not KEY=VALUE.", param_hint="--csv")
+    return {key: value for key, _, value in words} or None
+
+
+def check_out(
+    out: Path | None,
+    endings: Sequence[str],
+    *,
+    force: bool,
+    hint: str = "--out",
+    why: str = "",
+) -> None:
+    """Refuse a name to write to, before anything is read.
+
+    Parameters
+    ----------
+    out : Path or None
+        The file to write, if one was asked for.
+    endings : sequence of str
+        How its name may end.
+    force : bool
+        Whether it may be there already.
+    hint : str
+        The option that names it.
+    why : str
+        Why it must end so.
+    """
+    if out is None:
+        return
+    what = None
+    if not out.name.lower().endswith(tuple(endings)):
+        *most, last = endings
+        which = f"{', '.join(most)} or {last}" if most else last
+        what = f"{out} must end in {which}{why}."
+    elif not out.parent.is_dir():
+        what = f"There is no folder {out.parent}."
+    elif out.is_dir():
+        what = f"{out} is a folder. Give the name of a file."
+    elif out.exists() and not force:
+        what = f"{out} is there already. Give another name, or --force to replace it."
+    if what:
+        raise typer.BadParameter(harmless(what), param_hint=hint)
+
+
+def interrupted(written: Sequence[Path]) -> str:
+    """Say what an interrupt left behind."""
+    if not written:
+        return "Interrupted. Nothing was written."
+    return f"Interrupted. Written before: {', '.join(map(str, written))}."

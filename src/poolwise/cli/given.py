@@ -1,0 +1,221 @@
+"""Given: the tables of a command, matched by column name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import typer
+
+from poolwise.cli.account import Account, Dropped
+from poolwise.cli.arguments import names_in, words_in
+from poolwise.cli.messages import harmless
+from poolwise.cli.recent import STDIN, number_types, read_table, stdin_as_file
+from poolwise.errors import MissingColumns
+
+MOMENTS = ".moments.json"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was typed about tables and columns.
+
+    Parameters
+    ----------
+    tables : sequence of str
+        History, and last the recent table.
+    source : sequence of str or None
+        Further history, as NAME=PATH.
+    label : str
+        The column to predict.
+    features, drop, text : sequence of str or None
+        Names of columns, with commas between them.
+    weights : str or None
+        The column of row weights.
+    csv_words : sequence of str or None
+        How CSV is written, as KEY=VALUE.
+    jobs : int
+        Threads that read files.
+    """
+
+    tables: Sequence[str]
+    source: Sequence[str] | None
+    label: str
+    features: Sequence[str] | None
+    drop: Sequence[str] | None
+    text: Sequence[str] | None
+    weights: str | None
+    csv_words: Sequence[str] | None
+    jobs: int
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Target and sources, as the library takes them.
+
+    Parameters
+    ----------
+    X : pyarrow.Table
+        Features of the target.
+    y : numpy.ndarray
+        Its response.
+    weights : numpy.ndarray or None
+        Its row weights.
+    sources : dict of str to object
+        History.
+    files : dict of str to list of str
+        The files behind each table.
+    account : Account
+        How the columns were matched.
+    """
+
+    X: Any
+    y: Any
+    weights: Any
+    sources: dict[str, Any]
+    files: dict[str, list[str]]
+    account: Account
+
+
+@contextmanager
+def tables_given(asked: Asked) -> Iterator[Given]:
+    """Read the recent table and open the sources.
+
+    Parameters
+    ----------
+    asked : Asked
+        What was typed.
+    """
+    *history, recent = asked.tables
+    named = _named(history, asked.source)
+    if [recent, *(p for paths in named.values() for p in paths)].count(STDIN) > 1:
+        raise typer.BadParameter("Standard input (-) is one table, and was given twice.")
+    if recent.lower().endswith(MOMENTS):
+        raise typer.BadParameter(
+            f"{harmless(recent)} holds moments, and the recent table needs rows. History comes "
+            "first, the recent table last.",
+            param_hint="RECENT",
+        )
+    with TemporaryDirectory(prefix="poolwise") as folder:
+        at = {recent, *(p for paths in named.values() for p in paths)}
+        where = {p: stdin_as_file(Path(folder)) if p == STDIN else p for p in at}
+        yield _given(
+            asked, recent, where[recent], {n: [where[p] for p in ps] for n, ps in named.items()}
+        )
+
+
+def _given(asked: Asked, recent: str, path: str, named: Mapping[str, Sequence[str]]) -> Given:
+    words = words_in(asked.csv_words)
+    table = read_table(path, words, number_types(names_in(asked.text)))
+    sources = {name: _source(asked, paths, words) for name, paths in named.items()}
+    there = {name: _columns(source, table.column_names) for name, source in sources.items()}
+    features, dropped = _features(asked, recent, table.column_names, there)
+    ours = [asked.label, *([asked.weights] if asked.weights else [])]
+    return Given(
+        X=table.select(features),
+        y=_numbers(table, asked.label),
+        weights=None if asked.weights is None else _numbers(table, asked.weights),
+        sources=sources,
+        files=_files({recent: [path]} | dict(named)),
+        account=Account.of(asked.label, features, there, dropped, ours),
+    )
+
+
+def _named(history: Sequence[str], source: Sequence[str] | None) -> dict[str, list[str]]:
+    """Return the paths of each source by its name."""
+    stems = ["standard input" if p == STDIN else _stem(p) for p in history]
+    named = {
+        path if stems.count(stem) > 1 else stem: [path]
+        for stem, path in zip(stems, history, strict=True)
+    }
+    for given in source or ():
+        name, sign, path = given.partition("=")
+        if not (name and sign and path):
+            raise typer.BadParameter(
+                f"{harmless(given)!r} is not NAME=PATH.", param_hint="--source"
+            )
+        named.setdefault(name, []).append(path)
+    for name, paths in named.items():
+        if len(paths) > 1 and any(p.lower().endswith(MOMENTS) for p in paths):
+            raise typer.BadParameter(
+                f"{harmless(name)!r} has several files, and one of moments must stand alone.",
+                param_hint="--source",
+            )
+    return named
+
+
+def _stem(path: str) -> str:
+    name = Path(path).name
+    if any(c in path for c in "*?["):
+        return path
+    return (name if Path(path).is_dir() else name.partition(".")[0]) or path
+
+
+def _source(asked: Asked, paths: Sequence[str], words: Mapping[str, str] | None) -> Any:
+    from poolwise.moments import Moments
+    from poolwise.tables.files import Files
+
+    if paths[0].lower().endswith(MOMENTS):
+        return Moments.load(paths[0])
+    return Files(paths, weights=asked.weights, csv=words, workers=asked.jobs)
+
+
+def _columns(source: Any, target: Sequence[str]) -> list[str]:
+    """Return the columns of a source; indicators in moments stand for a text column."""
+    from poolwise.moments import Moments
+    from poolwise.tables.file_batches import readers_of
+
+    if not isinstance(source, Moments):
+        found = readers_of(source, "a source")
+        own = dict.fromkeys(n for reader in found for n in reader.schema.names)
+        keys = dict.fromkeys(k for reader in found for k in reader.file.keys if k in target)
+        return [*own, *(k for k in keys if k not in own)]
+    columns = []
+    for column in source.names:
+        text = column.partition("=")[0]
+        columns.append(text if column not in target and text in target else column)
+    return list(dict.fromkeys(columns))
+
+
+def _features(
+    asked: Asked, recent: str, columns: Sequence[str], sources: Mapping[str, Sequence[str]]
+) -> tuple[list[str], list[Dropped]]:
+    """Return the columns to predict from, and those that were left out."""
+    wanted, drop = names_in(asked.features), names_in(asked.drop)
+    ours = [n for n in (asked.label, asked.weights) if n is not None]
+    if unknown := [n for n in (*ours, *wanted, *names_in(asked.text)) if n not in columns]:
+        raise MissingColumns(unknown, columns, recent)
+    everywhere = list(dict.fromkeys([*columns, *(n for own in sources.values() for n in own)]))
+    if unknown := [n for n in drop if n not in everywhere]:
+        raise MissingColumns(unknown, everywhere, "The tables together")
+    features, dropped = [], []
+    for column in columns:
+        if column in ours:
+            continue
+        if column in drop:
+            dropped.append(Dropped(column, recent, "--drop names it"))
+        elif wanted and column not in wanted:
+            dropped.append(Dropped(column, recent, "--features does not name it"))
+        else:
+            features.append(column)
+    return features, dropped
+
+
+def _numbers(table: Any, column: str) -> Any:
+    """Return a column of numbers; what is missing, or no number, the library refuses."""
+    return table.column(column).to_numpy(zero_copy_only=False)
+
+
+def _files(named: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    from poolwise.tables.paths import find_files
+
+    return {
+        name: [p for p in paths if p.lower().endswith(MOMENTS)]
+        or [str(file.path) for file in find_files(list(paths))]
+        for name, paths in named.items()
+        if not any(Path(p).name == "standard input.csv" for p in paths)
+    }

@@ -1,0 +1,155 @@
+"""poolwise predict: the rows of a table with what a model predicts for them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from poolwise.cli.arguments import (
+    AsJson,
+    CsvWords,
+    Force,
+    check_out,
+    interrupted,
+    words_in,
+)
+from poolwise.cli.messages import as_records, harmless, heard, name, told_plainly
+from poolwise.cli.recent import STDIN, read_table, stdin_as_file
+from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
+from poolwise.cli.screen import say, say_json
+from poolwise.errors import MissingColumns
+
+FORMAT, VERSION = "poolwise predictions", 1
+
+
+def predict_rows(
+    model: Annotated[
+        Path, typer.Argument(help="The model, from 'poolwise fit'.", show_default=False)
+    ],
+    rows: Annotated[
+        str,
+        typer.Argument(
+            metavar="ROWS",
+            help="The rows to predict: CSV, Parquet or Feather; - is standard input, as CSV.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help=f"The file to write ({', '.join(ENDINGS)}); else CSV is printed.",
+            show_default=False,
+        ),
+    ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Add the ends of the interval that holds the response with this probability.",
+            show_default=False,
+        ),
+    ] = None,
+    std: Annotated[
+        bool, typer.Option("--std", help="Add the standard deviation about the prediction.")
+    ] = False,
+    column: Annotated[str, typer.Option(help="What to call the predictions.")] = "prediction",
+    csv_words: CsvWords = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Predict rows, and write them with their predictions.
+
+    Rows may lack columns that some history lacked. Text that a spreadsheet would take for a
+    formula gets an apostrophe in front in CSV.
+
+    For example:
+
+    poolwise predict model.json new.csv -o out.csv
+
+    poolwise predict model.json new.parquet --interval 0.9 -o out.parquet
+    """
+    check_out(out, ENDINGS, force=force)
+    if interval is not None and not 0.0 < interval < 1.0:
+        raise typer.BadParameter("It must be between 0 and 1: 0.9, say.", param_hint="--interval")
+    written: list[Path] = []
+    with (
+        told_plainly(lambda: interrupted(written)),
+        heard(quiet=as_json) as cautions,
+        TemporaryDirectory(prefix="poolwise") as folder,
+    ):
+        from poolwise.regressor import PooledRegressor
+
+        fitted = PooledRegressor.load(model)
+        path = stdin_as_file(Path(folder)) if rows == STDIN else rows
+        table = read_table(path, words_in(csv_words), lambda schema: _types(fitted, schema))
+        added = [column]
+        added += [f"{column}_std"] if std else []
+        added += [f"{column}_low", f"{column}_high"] if interval is not None else []
+        if there := [n for n in added if n in table.column_names]:
+            raise typer.BadParameter(
+                f"{harmless(rows)} has a column {harmless(there[0])!r} already. Give the "
+                "predictions another name.",
+                param_hint="--column",
+            )
+        used, lacking = _matched(fitted, table, rows)
+        X = table.select(used)
+        if not hasattr(fitted, "feature_names_in_"):  # fitted on arrays: columns by position
+            X = X.to_pandas().to_numpy()
+        values = _predicted(fitted, X, interval, std)
+        for new, numbers in zip(added, values, strict=True):
+            table = table.append_column(new, [numbers])
+        if out is not None:
+            write_rows(table, out, force=force)
+            written.append(out)
+        elif not as_json:
+            write_rows(table, sys.stdout.buffer)
+    if as_json:
+        ignored = [n for n in table.column_names if n not in (*used, *added)]
+        say_json(
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "out": None if out is None else str(out),
+                "rows": table.num_rows,
+                "columns": {"used": used, "lacking": lacking, "ignored": ignored, "added": added},
+                "predictions": None if out is not None else list(records_of(table.select(added))),
+                "warnings": as_records(cautions),
+            }
+        )
+    elif out is not None:
+        without = f", without {', '.join(map(name, lacking))}" if lacking else ""
+        say(f"Written: {out}, {table.num_rows:,} rows predicted{without}.")
+
+
+def _types(model: Any, schema: Any) -> dict[str, Any]:
+    """Return what to read columns of CSV as; what the model does not use stays as it is written."""
+    import pyarrow as pa
+
+    texts = {column.name: column.levels is not None for column in model.columns_}
+    types = {field.name: pa.string() for field in schema if texts.get(field.name, True)}
+    numbers = [f for f in schema if not texts.get(f.name, True) and not pa.types.is_boolean(f.type)]
+    return types | {field.name: pa.float64() for field in numbers}
+
+
+def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
+    """Return the columns to predict from, and those that may be lacking and are."""
+    needed = [column.name for column in model.columns_]
+    lacking = [n for n in needed if n not in table.column_names]
+    if unknown := [n for n in lacking if n not in model.optional_columns_]:
+        raise MissingColumns(unknown, table.column_names, where)
+    return [n for n in needed if n not in lacking], lacking
+
+
+def _predicted(model: Any, X: Any, interval: float | None, std: bool) -> Sequence[Any]:
+    found = [*model.predict(X, return_std=True)] if std else [model.predict(X)]
+    if interval is not None:
+        found += [*model.predict_interval(X, coverage=interval).T]
+    return found

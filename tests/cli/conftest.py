@@ -1,0 +1,36 @@
+"""A folder with two tables, and one with a model."""
+
+import shutil
+import warnings
+
+import pandas as pd
+import pytest
+
+from poolwise import PooledRegressor
+from tests.cli.entry import write_tables
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_tables(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def _fitted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fitted")
+    write_tables(folder)
+    recent = pd.read_csv(folder / "recent.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the column that the target lacks
+        model = PooledRegressor().fit(
+            recent.drop(columns="wear"), recent["wear"], sources={"history": folder / "history.csv"}
+        )
+    model.save(folder / "model.json")
+    return folder
+
+
+@pytest.fixture
+def fitted(_fitted, tmp_path):
+    """Return a folder with a model, made by the library, and the tables behind it."""
+    return shutil.copytree(_fitted, tmp_path / "fitted")

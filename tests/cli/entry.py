@@ -1,0 +1,61 @@
+"""The command as a user types it, and two tables to type it about."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from typer.testing import CliRunner
+
+from poolwise.cli.app import app
+
+ENTRY = Path(sys.executable).parent / "poolwise"
+COMMAND = [str(ENTRY)] if ENTRY.exists() else [sys.executable, "-m", "poolwise"]
+
+
+def run(folder, *arguments, stdin=None, **environment):
+    """Type a command in a folder, without a terminal."""
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=folder,
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def quick(folder, monkeypatch, *arguments, stdin=None):
+    """Do the same in this process, which has imported everything already."""
+    monkeypatch.chdir(folder)
+    return CliRunner().invoke(app, list(map(str, arguments)), input=stdin)
+
+
+def machines(rows, seed, columns=("hours", "load", "site", "vibration", "wear")):
+    """Return a table of machines; all of them wear alike."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "hours": rng.uniform(0.0, 5.0, rows).round(3),
+            "load": rng.integers(20, 90, rows),
+            "site": rng.choice(["coast", "inland"], rows),
+            "vibration": rng.normal(3.0, 0.5, rows).round(3),
+        }
+    )
+    wear = frame["hours"] + 0.1 * frame["load"] + 2.0 * frame["vibration"]
+    frame["wear"] = (wear + (frame["site"] == "coast") + rng.normal(size=rows)).round(3)
+    return frame[list(columns)]
+
+
+OLD = ("hours", "load", "site", "wear")
+
+
+def write_tables(folder):
+    """Write history without vibration, a recent table with it, and rows to predict."""
+    machines(300, 0, OLD).assign(plant=1.0).to_csv(folder / "history.csv", index=False)
+    machines(40, 1).to_csv(folder / "recent.csv", index=False)
+    machines(6, 2).drop(columns="wear").assign(id="007").to_csv(folder / "new.csv", index=False)

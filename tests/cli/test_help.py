@@ -1,0 +1,88 @@
+"""Help: every verb is there with an example, quickly, and the shell completes them."""
+
+import subprocess
+import sys
+
+import pytest
+
+import poolwise
+from poolwise.cli.arguments import METHOD_NAMES
+from poolwise.cli.given import MOMENTS
+from poolwise.store import SUFFIX
+from tests.cli.entry import quick, run
+
+VERBS = ["fit", "predict", "compare", "plan", "report", "moments", "reproduce", "demo", "version"]
+HEAVY = ["numpy", "scipy", "sklearn", "pyarrow", "pandas", "narwhals", "matplotlib", "joblib"]
+
+
+@pytest.mark.slow
+def test_help_lists_every_verb_in_a_line_and_loads_none_of_the_heavy_packages(tmp_path):
+    program = (
+        "import sys; sys.argv = ['poolwise', '--help']\n"
+        "from poolwise.cli import main\n"
+        "try:\n    main()\n"
+        "finally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 0
+    commands = told.stdout.partition("Commands:")[2].strip().splitlines()
+    assert [line.split()[0] for line in commands] == VERBS
+    assert all(line.endswith(".") and not line.endswith("...") for line in commands)
+    assert "poolwise report history.csv recent.csv --label y -o report.html" in told.stdout
+    loaded = {name.partition(".")[0] for name in told.stderr.split()}
+    assert {"poolwise", "typer"} <= loaded
+    assert not loaded & set(HEAVY)
+
+
+@pytest.mark.parametrize("verb", [v for v in VERBS if v != "version"])
+def test_help_of_a_verb_shows_examples_and_json(tmp_path, monkeypatch, verb):
+    told = quick(tmp_path, monkeypatch, verb, "--help")
+    assert told.exit_code == 0
+    assert "--json" in told.stdout
+    assert "For example:" in told.stdout
+    assert f"\n  poolwise {verb}" in told.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_completes_verbs_and_methods(tmp_path, shell):
+    told = run(tmp_path, "--show-completion", shell)
+    assert told.returncode == 0, told.stderr
+    assert "_POOLWISE_COMPLETE=complete_" in told.stdout
+    if shell == "bash":
+        asked = {
+            "_POOLWISE_COMPLETE": "complete_bash",
+            "COMP_WORDS": "poolwise re",
+            "COMP_CWORD": "1",
+        }
+        assert run(tmp_path, **asked).stdout.split() == ["report", "reproduce"]
+        asked |= {"COMP_WORDS": "poolwise fit --method b", "COMP_CWORD": "3"}
+        assert run(tmp_path, **asked).stdout.split() == ["bayes_pooling"]
+
+
+def test_the_command_line_knows_every_method_without_importing_them():
+    assert tuple(poolwise.METHODS) == METHOD_NAMES
+    assert MOMENTS == SUFFIX
+
+
+def test_every_public_name_is_imported_when_it_is_asked_for():
+    assert set(poolwise.__all__) <= set(dir(poolwise))
+    assert poolwise._HOMES.keys() == set(poolwise.__all__)
+    for name in poolwise.__all__:
+        assert getattr(poolwise, name) is not None
+    with pytest.raises(AttributeError, match="module 'poolwise' has no attribute 'nothing'"):
+        poolwise.nothing  # noqa: B018  to ask is the test
+
+
+@pytest.mark.slow
+def test_a_function_is_not_hidden_by_the_module_of_its_name():
+    program = (
+        "import poolwise.report.words, poolwise.moments_of, poolwise\n"
+        "print(callable(poolwise.report), callable(poolwise.moments_of), poolwise.methods.__name__)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "True True poolwise.methods\n"

@@ -1,0 +1,187 @@
+"""The option --json, on every verb: keys and types that scripts rely on. Another is a new version."""
+
+import json
+
+import pytest
+
+from poolwise.experiments.reproduction import NAMES
+from tests.cli.entry import quick
+
+pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
+
+NUMBER = (int, float)
+WARNINGS = [{"kind": str, "message": str}]
+COLUMNS = {
+    "response": str,
+    "shared": [str],
+    "new": [str],
+    "partly_shared": [{"name": str, "lacking_in": [str]}],
+    "dropped": [{"name": str, "table": str, "why": str}],
+}
+MAYBE = (*NUMBER, type(None))
+LINE = {"method": str, "rmse": float, "sd": float}
+LINE |= dict.fromkeys(("difference", "low", "high", "p", "p_holm"), MAYBE)
+SERIES = {k: [NUMBER] for k in ("rows", "gain", "gain_low", "gain_high", "width", "width_alone")}
+SERIES |= {"errors": dict, "enough": float}
+SERIES |= dict.fromkeys(("stops_at", "stops_low", "stops_high"), MAYBE)
+TABLES = ["history.csv", "recent.csv", "--label", "wear"]
+VERBS = {
+    "fit": (
+        ["fit", *TABLES],
+        {
+            "model": (str, type(None)),
+            "report": (str, type(None)),
+            "columns": COLUMNS,
+            "verdict": {"answer": (str, type(None)), "text": str},
+            "summary": {
+                "method": str,
+                "response": str,
+                "intercept": float,
+                "intercept_std_error": MAYBE,
+                "intercept_low": MAYBE,
+                "intercept_high": MAYBE,
+                "coefficients": [
+                    {
+                        "name": str,
+                        "coef": float,
+                        "std_error": MAYBE,
+                        "low": MAYBE,
+                        "high": MAYBE,
+                        "seen_in": int,
+                        "note": str,
+                    }
+                ],
+                "tables": [
+                    {
+                        "name": str,
+                        "rows": int,
+                        "lacks": [str],
+                        "noise": MAYBE,
+                        "weight": MAYBE,
+                        "conflict": MAYBE,
+                    }
+                ],
+                "transfer_gain": MAYBE,
+                "cautions": [str],
+            },
+            "warnings": WARNINGS,
+        },
+    ),
+    "predictions": (
+        ["predict", "model.json", "new.csv", "--interval", "0.9"],
+        {
+            "out": (str, type(None)),
+            "rows": int,
+            "columns": {"used": [str], "lacking": [str], "ignored": [str], "added": [str]},
+            "predictions": [
+                {"prediction": float, "prediction_low": float, "prediction_high": float}
+            ],
+            "warnings": WARNINGS,
+        },
+    ),
+    "comparison": (
+        ["compare", *TABLES, "--method", "offset", "--folds", "2"],
+        {
+            "columns": COLUMNS,
+            "rows": {"target": int, "history": int},
+            "baseline": str,
+            "methods": [LINE],
+            "left_out": [{"method": str, "why": str}],
+            "verdict": {"text": str},
+            "warnings": WARNINGS,
+        },
+    ),
+    "plan": (
+        ["plan", "model.json", "--rows", "40", "--draws", "1"],
+        {
+            "columns": (dict, type(None)),
+            "plan": {**SERIES, "draws": int},
+            "verdict": {"text": str},
+            "warnings": WARNINGS,
+        },
+    ),
+    "report run": (
+        ["report", *TABLES, "--folds", "2", "-o", "r.html"],
+        {
+            "report": str,
+            "columns": COLUMNS,
+            "rows": {"target": int, "history": int},
+            "verdict": {"answer": str, "headline": str, "sentences": [str], "text": str},
+            "warnings": WARNINGS,
+        },
+    ),
+    "moments report": (
+        ["moments", "history.csv", "-o", "h.moments.json"],
+        {
+            "files": [
+                {
+                    "path": str,
+                    "without": [str],
+                    "rows": int,
+                    "weight": float,
+                    "precision": str,
+                    "columns": [str],
+                }
+            ],
+            "left_out": [{"without": [str], "rows": int, "why": str}],
+            "rows": {"read": int, "dropped": int, "missing": dict},
+            "resumed": bool,
+            "warnings": WARNINGS,
+        },
+    ),
+    "reproduction list": (
+        ["reproduce", "list"],
+        {"results": [{"name": str, "where": str, "title": str, "needs": [str], "missing": [str]}]},
+    ),
+    "reproduction": (
+        ["reproduce", "correlation", "--runs", "2"],
+        {
+            "protocol": str,
+            "results": [{"name": str, "says": [str], "files": [str]}],
+            "left_out": [{"name": str, "why": str}],
+        },
+    ),
+    "version": (["version"], {"poolwise": str, "python": str, "packages": dict}),
+}
+
+
+def follows(value, schema):
+    """Say whether JSON has these keys, no others, and these types."""
+    if isinstance(schema, dict):
+        same = isinstance(value, dict) and value.keys() == schema.keys()
+        return same and all(follows(value[key], schema[key]) for key in schema)
+    if isinstance(schema, list):
+        return isinstance(value, list) and all(follows(item, schema[0]) for item in value)
+    kinds = (*NUMBER,) if schema is float else schema
+    return isinstance(value, kinds) and (schema is bool or not isinstance(value, bool))
+
+
+@pytest.mark.parametrize("format_", VERBS)
+def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_):
+    arguments, schema = VERBS[format_]
+    told = quick(fitted, monkeypatch, *arguments, "--json")
+    assert (told.exit_code, told.stderr) == (0, ""), told.output
+    found = json.loads(told.stdout)
+    assert found.pop("format") == f"poolwise {format_}"
+    assert found.pop("version") == 1
+    assert follows(found, schema), found
+    filled = [key for key in ("methods", "predictions", "results", "files") if key in found]
+    assert all(found[key] for key in filled)
+
+
+def test_the_list_of_results_is_whole(fitted, monkeypatch):
+    told = quick(fitted, monkeypatch, "reproduce", "list", "--json")
+    assert [x["name"] for x in json.loads(told.stdout)["results"]] == list(NAMES)
+
+
+def test_what_is_wrong_leaves_standard_output_empty(fitted, monkeypatch):
+    told = quick(fitted, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "x", "--json")
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr.startswith("MissingColumns: No column named ['x'].")
+
+
+def test_a_schema_that_is_not_met_is_noticed():
+    assert follows({"a": [1.5], "b": None}, {"a": [float], "b": MAYBE})
+    assert not follows({"a": [1.5]}, {"a": [float], "b": MAYBE})
+    assert not follows({"a": "1.5", "b": 2}, {"a": [float], "b": MAYBE})
+    assert not follows(True, int)

@@ -1,0 +1,127 @@
+"""In a terminal: colours, a narrow window, a bar, and Ctrl-C."""
+
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.cli.entry import COMMAND, machines, quick
+
+pytestmark = pytest.mark.slow
+pty = pytest.importorskip("pty", reason="there are no terminals of this kind here")
+fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+
+CODE = re.compile(r"\x1b\[[?\d;]*[A-Za-z]")
+REPORT = ["report", "history.csv", "recent.csv", "--label", "wear", "--folds", "2", "-o", "r.html"]
+FIT = ["fit", "history.csv", "recent.csv", "--label", "wear"]
+
+
+def in_terminal(folder, command, columns=100, interrupt_at=None, **environment):
+    """Run a command in a terminal; return its exit status and what was shown."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    own = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "LINES")}
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env={**own, "TERM": "xterm-256color", **environment},
+        start_new_session=True,
+    ) as process:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(leader, 4096)
+            except OSError:  # what Linux says at the end
+                break
+            if not piece:
+                break
+            shown += piece
+            if interrupt_at is not None and interrupt_at in shown:
+                os.killpg(process.pid, signal.SIGINT)
+                interrupt_at = None
+    os.close(leader)
+    return process.returncode, shown.decode()
+
+
+def words(shown):
+    return " ".join(CODE.sub("", shown).split())
+
+
+def test_a_verdict_stands_out_in_colour_and_not_where_colours_are_unwanted(folder):
+    code, shown = in_terminal(folder, [*COMMAND, *REPORT])
+    assert code == 0, shown
+    assert re.search(r"\x1b\[1;3[123]m(History|It is not clear)", shown)
+    assert "Written: r.html" in words(shown)
+    code, plain = in_terminal(folder, [*COMMAND, *REPORT, "--force"], NO_COLOR="1")
+    assert code == 0, plain
+    assert not re.findall(r"\x1b\[[\d;]*3\d[\d;]*m", plain)
+    assert words(plain) == words(shown)
+
+
+@pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
+def test_in_a_narrow_window_nothing_is_lost_and_no_line_is_too_long(folder, monkeypatch):
+    code, shown = in_terminal(folder, [*COMMAND, *FIT], columns=40)
+    assert code == 0, shown
+    lines = CODE.sub("", shown).replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= 40
+    numbers = re.findall(r"-?\d+\.\d{3,}", quick(folder, monkeypatch, *FIT).stdout)
+    assert len(numbers) > 10
+    assert [number for number in numbers if number not in words(shown)] == []
+
+
+# The command, in which reading a batch of a file takes a while.
+SLOW = """
+import sys, time
+from poolwise.cli import main
+from poolwise.tables.formats import Reader
+batches = Reader.batches
+def slow(reader, *args):
+    for batch in batches(reader, *args):
+        if "history" in reader.where:
+            time.sleep({seconds})
+            print(end="{sign}", flush=True)
+        yield batch
+Reader.batches = slow
+sys.argv = ["poolwise", *{arguments!r}]
+main()
+"""
+
+
+def slow(seconds, arguments, sign=""):
+    program = SLOW.format(seconds=seconds, arguments=arguments, sign=sign)
+    return [sys.executable, "-c", program]
+
+
+def test_what_takes_long_shows_a_bar_which_is_gone_in_the_end(folder):
+    (folder / "history").mkdir()
+    for k in range(8):
+        machines(50, k, ("hours", "load", "wear")).to_parquet(folder / f"history/{k}.parquet")
+    arguments = ["fit", "history", "recent.csv", "--label", "wear", "-o", "m.json"]
+    code, shown = in_terminal(folder, slow(0.4, arguments))
+    assert code == 0, shown
+    assert "rows" in shown
+    assert "━" in shown
+    assert "Written: m.json" in words(shown)
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "replaced"])
+def test_an_interrupt_loses_nothing_and_leaves_nothing(folder, there):
+    if there:
+        (folder / "m.json").write_text("what was there")
+    before = {p.name: p.read_bytes() for p in folder.iterdir()}
+    arguments = [*FIT, "-o", "m.json", "--force", "--report", "r.html"]
+    start = time.monotonic()
+    code, shown = in_terminal(folder, slow(60, arguments), interrupt_at=b"Columns, matched by name")
+    assert time.monotonic() - start < 50
+    assert code == 130
+    assert words(shown).endswith("Interrupted. Nothing was written.")
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
