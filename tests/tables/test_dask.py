@@ -27,10 +27,10 @@ from poolwise.errors import (
     BadSource,
     DuplicateColumns,
     FilesNotFound,
-    NotInstalled,
     NotNumeric,
     NullsInFile,
     RowsDropped,
+    TransferError,
     UnknownTable,
     UnreadableFile,
     WorkersLost,
@@ -411,7 +411,7 @@ def test_workers_without_poolwise_are_told(tmp_path, client, rows):
     table = opened(write(tmp_path / "old", rows), client)
     try:
         client.run(lambda: sys.modules.__setitem__("poolwise.tables.dask", None))
-        with pytest.raises(NotInstalled, match=r"000\.parquet on the workers of Dask needs .*pool"):
+        with pytest.raises(TransferError, match=r'poolwise.*pip install "poolwise\[dask,io\]"'):
             table.total(SUMS)
     finally:
         client.run(lambda: sys.modules.pop("poolwise.tables.dask"))
