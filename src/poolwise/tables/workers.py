@@ -39,12 +39,12 @@ class Threads:
 
     def each(self, reading: Reading[A], shards: Sequence[Shard], seen: Seen) -> Iterator[A]:
         """Read every shard; yield the results in the order of the shards."""
-        if self.jobs == 1 or len(shards) < 2:
-            for shard in shards:
-                yield reading(shard, seen).result
-            return
-        pool = Parallel(n_jobs=self.jobs, prefer="threads", return_as="generator")
-        with threadpool_limits(1):  # the shards are what is done side by side
+        with threadpool_limits(1):  # else bits might depend on how many threads BLAS has left
+            if self.jobs == 1 or len(shards) < 2:
+                for shard in shards:
+                    yield reading(shard, seen).result
+                return
+            pool = Parallel(n_jobs=self.jobs, prefer="threads", return_as="generator")
             for done in pool(delayed(reading)(shard) for shard in shards):
                 seen(done.rows, done.size)
                 yield done.result
