@@ -199,11 +199,20 @@ def test_no_module_imports_an_engine_before_it_meets_a_table_of_it(package):
 @pytest.mark.slow
 def test_importing_poolwise_adds_no_engine_to_what_scikit_learn_imports():
     code = (
-        f"{THEIRS}\nbefore = set(sys.modules); import poolwise; print(*sys.modules.keys() - before)"
+        f"{THEIRS}\nbefore = set(sys.modules)\nfrom poolwise import *\n"
+        "print(*sys.modules.keys() - before)"
     )
     added = {name.partition(".")[0] for name in after_import(code).split()}
     assert "poolwise" in added
     assert not added & {*ENGINES, "matplotlib"}
+
+
+@pytest.mark.slow
+def test_importing_poolwise_alone_is_quick():
+    code = "import sys, poolwise; print(*sys.modules)"
+    loaded = {name.partition(".")[0] for name in after_import(code).split()}
+    assert "poolwise" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "rich", "typer", *ENGINES}
 
 
 @pytest.mark.slow
@@ -222,7 +231,7 @@ print(poolwise.PooledRegressor("target_only").fit(X, y).predict(X).shape)
 @pytest.mark.slow
 def test_importing_poolwise_changes_no_global_state():
     state = "(sklearn.get_config(), warnings.filters[:], numpy.geterr(), numpy.get_printoptions())"
-    code = f"{THEIRS}\nbefore = {state}; import poolwise; print(before == {state})"
+    code = f"{THEIRS}\nbefore = {state}\nfrom poolwise import *\nprint(before == {state})"
     assert after_import(code) == "True"
 
 

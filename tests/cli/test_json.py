@@ -1,4 +1,4 @@
-"""The option --json, on every verb: keys and types that scripts rely on. Another is a new version."""
+"""What --json prints, on every verb: keys and types that scripts rely on; others, a new version."""
 
 import json
 

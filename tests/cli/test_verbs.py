@@ -220,6 +220,12 @@ def test_predictions_are_printed_where_no_file_is_named(fitted, monkeypatch):
     np.testing.assert_allclose(out["prediction"], model.predict(new), rtol=1e-12)
 
 
+def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
+    told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin="hours,site\n1,coast\n")
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr.startswith("MissingColumns: No column named ['load']. Standard input has")
+
+
 WRONG = [
     (["fit", "recent.csv"], 2, "Missing option '--label'"),
     (["fit", "history.csv", "recent.csv", "--label", "ware"], 1, "Did you mean ['wear']?"),

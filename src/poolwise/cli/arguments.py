@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -132,6 +133,8 @@ def check_out(
         what = f"{out} must end in {which}{why}."
     elif not out.parent.is_dir():
         what = f"There is no folder {out.parent}."
+    elif not os.access(out.parent, os.W_OK):
+        what = f"The folder {out.parent} does not let us write."
     elif out.is_dir():
         what = f"{out} is a folder. Give the name of a file."
     elif out.exists() and not force:

@@ -14,7 +14,7 @@ import typer
 from poolwise.cli.account import Account, Dropped
 from poolwise.cli.arguments import names_in, words_in
 from poolwise.cli.messages import harmless
-from poolwise.cli.recent import STDIN, number_types, read_table, stdin_as_file
+from poolwise.cli.recent import CALLED, STDIN, number_types, read_table, stdin_as_file
 from poolwise.errors import MissingColumns
 
 MOMENTS = ".moments.json"
@@ -103,8 +103,9 @@ def tables_given(asked: Asked) -> Iterator[Given]:
     with TemporaryDirectory(prefix="poolwise") as folder:
         at = {recent, *(p for paths in named.values() for p in paths)}
         where = {p: stdin_as_file(Path(folder)) if p == STDIN else p for p in at}
+        called = CALLED if recent == STDIN else recent
         yield _given(
-            asked, recent, where[recent], {n: [where[p] for p in ps] for n, ps in named.items()}
+            asked, called, where[recent], {n: [where[p] for p in ps] for n, ps in named.items()}
         )
 
 
@@ -127,7 +128,7 @@ def _given(asked: Asked, recent: str, path: str, named: Mapping[str, Sequence[st
 
 def _named(history: Sequence[str], source: Sequence[str] | None) -> dict[str, list[str]]:
     """Return the paths of each source by its name."""
-    stems = ["standard input" if p == STDIN else _stem(p) for p in history]
+    stems = [CALLED if p == STDIN else _stem(p) for p in history]
     named = {
         path if stems.count(stem) > 1 else stem: [path]
         for stem, path in zip(stems, history, strict=True)
@@ -217,5 +218,5 @@ def _files(named: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
         name: [p for p in paths if p.lower().endswith(MOMENTS)]
         or [str(file.path) for file in find_files(list(paths))]
         for name, paths in named.items()
-        if not any(Path(p).name == "standard input.csv" for p in paths)
+        if not any(Path(p).name == f"{CALLED}.csv" for p in paths)
     }

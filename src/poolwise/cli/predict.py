@@ -19,7 +19,7 @@ from poolwise.cli.arguments import (
     words_in,
 )
 from poolwise.cli.messages import as_records, harmless, heard, name, told_plainly
-from poolwise.cli.recent import STDIN, read_table, stdin_as_file
+from poolwise.cli.recent import CALLED, STDIN, read_table, stdin_as_file
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
 from poolwise.cli.screen import say, say_json
 from poolwise.errors import MissingColumns
@@ -99,7 +99,8 @@ def predict_rows(
                 "predictions another name.",
                 param_hint="--column",
             )
-        used, lacking = _matched(fitted, table, rows)
+        called = CALLED if rows == STDIN else rows
+        used, lacking = _matched(fitted, table, called)
         X = table.select(used)
         if not hasattr(fitted, "feature_names_in_"):  # fitted on arrays: columns by position
             X = X.to_pandas().to_numpy()

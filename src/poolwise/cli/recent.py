@@ -13,6 +13,7 @@ import typer
 from poolwise.cli.messages import tell
 
 STDIN = "-"
+CALLED = "standard input"
 
 
 def read_table(
@@ -80,7 +81,7 @@ def stdin_as_file(folder: Path) -> str:
     """Keep standard input in a file, which can be read in parts and more than once."""
     if sys.stdin.isatty():
         tell("Reading CSV from standard input; end it with Ctrl-D.")
-    path = folder / "standard input.csv"
+    path = folder / f"{CALLED}.csv"
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return str(path)
