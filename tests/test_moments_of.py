@@ -468,7 +468,7 @@ def test_any_number_of_threads_gives_the_same_bits(tmp_path, gaps, precision):
         )
     )
     assert others == [one, one]
-    with pytest.raises(BadOption, match="workers=0"):
+    with pytest.raises(BadOption, match="n_jobs=0"):
         moments_of(folder, n_jobs=0)
 
 

@@ -259,11 +259,19 @@ class UnknownTable(TransferError, TypeError):
 class BadSource(TransferError, TypeError):
     """A source that is neither (X, y) nor moments."""
 
-    def __init__(self, name: str, got: Any) -> None:
+    def __init__(self, name: str, got: Any, *, is_split: bool = False) -> None:
+        if is_split:
+            super().__init__(
+                f"Source {name!r} has its response beside files or a frame of a cluster, whose "
+                "rows cannot be matched with it. Give them alone, the response being one of their "
+                "columns."
+            )
+            return
         super().__init__(
             f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table, "
-            "files or a Dask DataFrame that hold the response as a column, Moments, or the path of "
-            "a .moments.json file. (A list is a list of sources: write (X, y), not [X, y].)"
+            "files, a query or a Dask or Spark DataFrame that hold the response as a column, "
+            "Moments, or the path of a .moments.json file. (A list is a list of sources: write "
+            "(X, y), not [X, y].)"
         )
 
 
@@ -800,7 +808,7 @@ class EmptySource(TransferWarning):
     def __init__(self, source: str) -> None:
         super().__init__(
             f"Source {source!r} has no rows, or their weights are all zero: it changes nothing. "
-            "Was it filtered too far?"
+            "Was it filtered too far, or is it a stream that was read before?"
         )
 
 

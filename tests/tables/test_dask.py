@@ -586,7 +586,7 @@ def test_what_is_neither_number_nor_text_is_refused(target, rows, values):
 
 def test_a_response_beside_a_frame_is_refused(target, rows):
     frame = dd.from_pandas(rows, npartitions=2)
-    with pytest.raises(BadSource, match="a Dask DataFrame that hold the response as a column"):
+    with pytest.raises(BadSource, match="the response being one of their columns"):
         read(target, (frame, frame["y"]))
     with pytest.raises(BadSource, match="Series"):
         read(target, frame["y"])

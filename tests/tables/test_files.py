@@ -17,7 +17,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.model_selection import cross_val_score
 
-from poolwise import Files, PooledRegressor, Sources, compare
+from poolwise import Files, PooledRegressor, Sources, compare, moments_of
 from poolwise.errors import (
     BadOption,
     BadSource,
@@ -46,6 +46,7 @@ from poolwise.errors import (
 from poolwise.intake import gather
 from poolwise.tables import pattern_sums
 from poolwise.tables.formats import Reader
+from poolwise.tables.paths import find_files
 
 
 def write_csv(table, path):
@@ -740,3 +741,19 @@ def test_memory_is_bounded_however_long_the_file(tmp_path, suffix):
     grown, rows = json.loads(out)
     assert rows == n
     assert grown < 150  # megabytes; the table has 160
+
+
+@pytest.mark.parametrize("given", ["", ["old.parquet", ""]])
+def test_an_empty_name_is_not_the_working_directory(tmp_path, target, rows, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    rows.to_parquet("old.parquet", index=False)
+    with pytest.raises(FilesNotFound, match="The name is empty"):
+        find_files(given)
+
+
+def test_a_header_in_another_encoding_is_told_with_the_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("größe,y\n1,2\n3,4\n".encode("latin-1"))
+    with pytest.raises(UnreadableFile, match=r"a\.csv"):
+        moments_of(path)
+    assert moments_of(Files(path, csv={"encoding": "latin-1"})).names == ("größe", "y")

@@ -49,6 +49,7 @@ class Reader:
         with self.reading():
             self._check_beginning()
             self.schema = getattr(self, f"_{file.format}_schema")()
+            _ = self.schema.names  # which fails now, and not later, where they are not UTF-8
 
     @property
     def rows(self) -> int:

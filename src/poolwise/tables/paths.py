@@ -70,6 +70,8 @@ def find_files(
         raise FilesNotFound("[]", "It names no file.")
     found: dict[Path, File] = {}
     for name in given:
+        if not fspath(name):  # a variable that was not set; a path of it would be the folder here
+            raise FilesNotFound("", "The name is empty. Write '.' for the folder you are in.")
         for path in _matches(fspath(name), form):
             own = form or FORMATS.get(_suffix(path))
             if own is None:

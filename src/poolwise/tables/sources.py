@@ -106,10 +106,12 @@ def _source(name: str, source: Any) -> Given | Moments:
     if isinstance(source, tuple) and len(source) in (2, 3):
         X = source[0]
         if isinstance(X, Files) or is_path(X) or is_elsewhere(X):  # their response is a column
-            raise BadSource(name, source)
+            raise BadSource(name, source, is_split=True)
         return Given(*source)
     if is_elsewhere(source):
         return Given(source)
+    if hasattr(source, "__dask_graph__"):  # not a DataFrame; it has any attribute one asks for
+        raise BadSource(name, source)
     # Of a lazy frame, only the type is asked for columns: to tell them it would have to plan.
     holders = (type(source), source)
     is_table = hasattr(source, "__arrow_c_stream__") or any(hasattr(h, "columns") for h in holders)

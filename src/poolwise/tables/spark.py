@@ -10,14 +10,15 @@ from __future__ import annotations
 import pickle
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from poolwise.errors import BadOption, DuplicateColumns, NotOnWorkers, TransferError
+from poolwise.errors import BadOption, DuplicateColumns, NotOnWorkers, TransferError, WorkersLost
 from poolwise.tables.arrow_columns import Kind, kinds_wanted
 from poolwise.tables.streamed import A, Done, Part, Reading, Seen, Shard, StreamedTable
 
@@ -54,7 +55,8 @@ class SparkWorkers:
             some = shards[start : start + count]
             begun = time.monotonic()
             work = ReadShards(pickle.dumps(reading), tuple(map(pickle.dumps, some)))
-            found = _run(work, self.session.range(0, len(some), 1, len(some)))
+            numbers = partial(self.session.range, 0, len(some), 1, len(some))
+            found = _run(work, numbers, some[0].where)
             is_quick, largest = time.monotonic() - begun < PAUSE, max(map(len, found.values()))
             for number in range(len(some)):
                 yield _opened(found.pop(number), seen)
@@ -129,7 +131,7 @@ class SparkBatches:
         """Read all partitions in one job; yield the results in the order of the partitions."""
         names = tuple(reading.task.names)
         work = ReadPartition(pickle.dumps(reading), names, self.where)
-        found = _run(work, self._columns(names))
+        found = _run(work, partial(self._columns, names), self.where)
         for number in sorted(found)[skip:]:
             yield _opened(found.pop(number), seen)
 
@@ -217,12 +219,14 @@ def _kind_of(name: str) -> Kind | None:
     return KINDS.get(re.split(r"[ (<]", name)[0])  # string collate ..., decimal(10,2), array<...>
 
 
-def _run(work: Any, frame: Any) -> dict[int, bytes]:
+def _run(work: Any, frame: Callable[[], Any], where: str) -> dict[int, bytes]:
     """Run a job; return what was found, by the number of the shard or partition."""
-    from pyspark.errors import PythonException
+    from pyspark.errors import PySparkRuntimeError, PythonException
 
     try:
-        return dict(map(tuple, frame.mapInArrow(work, FOUND).collect()))
+        return dict(map(tuple, frame().mapInArrow(work, FOUND).collect()))
+    except PySparkRuntimeError as error:  # the session was stopped
+        raise WorkersLost("Spark", where, str(error).splitlines()[0].rstrip(".")) from error
     except PythonException as error:
         if not (missing := re.search(r"No module named '([\w.]+)'", str(error))):
             raise
