@@ -7,12 +7,12 @@ from numbers import Integral, Real
 from poolwise.errors import BadOption
 
 
-def checked_jobs(jobs: object) -> int:
+def checked_jobs(jobs: object, option: str = "n_jobs") -> int:
     """Return how many threads to use: one unless told otherwise, -1 for one per processor."""
     if jobs is None:
         return 1
     if not isinstance(jobs, Integral) or isinstance(jobs, bool) or (jobs < 1 and jobs != -1):
-        raise BadOption("n_jobs", jobs, "a positive number, or -1 for one per processor")
+        raise BadOption(option, jobs, "a positive number, or -1 for one per processor")
     return int(jobs)
 
 

@@ -72,7 +72,7 @@ class TestFiles:
     def test_what_files_say_goes_before_what_the_model_says(self, folder):
         target = numbers(30, seed=9)
         model = PooledRegressor(n_jobs=2)
-        with pytest.raises(BadOption, match="n_jobs=0"):
+        with pytest.raises(BadOption, match="workers=0"):
             model.fit(target[["a", "b"]], target["y"], sources=Files(folder, workers=0))
         with pytest.raises(BadOption, match=r"workers=.*a number of threads, a Dask client"):
             model.fit(target[["a", "b"]], target["y"], sources=Files(folder, workers="two"))
