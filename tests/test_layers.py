@@ -28,7 +28,7 @@ ORDER = [
     "merging",
     "inverse_root",
     "least_squares",
-    "reading",
+    "adding_up",
     "plausible",
     "subtraction",
     "strict_json",
