@@ -19,11 +19,12 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words
+from benchmarks.parquet_files import COLUMNS, NAMES, made_up_table, parquet_files
 from benchmarks.report import as_text
 from poolwise import Files, PooledRegressor
 from poolwise.progress import tracked
 
-FILES, COLUMNS, TARGET_ROWS, WORKERS = 8, 20, 100, 2
+FILES, TARGET_ROWS, TARGET_SEED, WORKERS = 8, 100, 1000, 2
 
 
 def dask_files(*, quick: bool) -> list[Answer]:
@@ -35,8 +36,8 @@ def dask_files(*, quick: bool) -> list[Answer]:
         TemporaryDirectory() as folder,
         LocalCluster(**options, local_directory=folder) as cluster,
         Client(cluster, set_as_default=False) as client,
+        parquet_files(rows, FILES) as history,
     ):
-        history = write_files(Path(folder) / "history", rows)
         works = {"one": lambda: fit(history, 1), "dask": lambda: fit(history, client)}
         cpu, wall = _seconds(works, client, rounds)
     size = f"{rows:,} x {COLUMNS} in {FILES} files of Parquet"
@@ -58,31 +59,12 @@ def dask_files(*, quick: bool) -> list[Answer]:
     ]
 
 
-def write_files(folder: Path, rows: int) -> Path:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    for k in range(FILES):
-        columns = dict(zip(_names(), rng.normal(size=(COLUMNS, rows // FILES)), strict=True))
-        columns["y"] = sum(columns.values()) + rng.normal(size=rows // FILES)
-        pq.write_table(pa.table(columns), folder / f"{k}.parquet")
-    return folder
-
-
 def fit(history: Path, workers: Any) -> Any:
-    import pandas as pd
-
-    rng = np.random.default_rng(1)
-    X = pd.DataFrame(rng.normal(size=(TARGET_ROWS, COLUMNS)), columns=_names())
-    y = X.sum(axis=1) + rng.normal(size=TARGET_ROWS)
+    target = made_up_table(TARGET_SEED, TARGET_ROWS).to_pandas()
     model = PooledRegressor("data_pooling")
-    return model.fit(X, y, sources=Files(history, workers=workers, progress=False)).coef_
-
-
-def _names() -> list[str]:
-    return [f"x{j}" for j in range(COLUMNS)]
+    return model.fit(
+        target[NAMES], target["y"], sources=Files(history, workers=workers, progress=False)
+    ).coef_
 
 
 def _seconds(

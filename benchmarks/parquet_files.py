@@ -26,11 +26,12 @@ def parquet_files(rows: int, files: int = 1) -> Iterator[Path]:
         starts = range(0, rows, each)
         for k, start in enumerate(tracked(starts, len(starts), "Writing Parquet")):
             path = Path(folder) / f"part{k:03}.parquet"
-            pq.write_table(_table(k, min(each, rows - start)), path)
+            pq.write_table(made_up_table(k, min(each, rows - start)), path)
         yield Path(folder)
 
 
-def _table(seed: int, rows: int) -> pa.Table:
+def made_up_table(seed: int, rows: int) -> pa.Table:
+    """Make rows such as the files have."""
     rng = np.random.default_rng(seed)
     columns = {name: rng.normal(k, 1.0 + k, rows) for k, name in enumerate(NAMES)}
     y = sum(columns.values()) + rng.normal(size=rows)

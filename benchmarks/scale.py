@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,18 +17,11 @@ from benchmarks.answers import Answer
 from benchmarks.dask_array import dask_array
 from benchmarks.dask_files import dask_files
 from benchmarks.merging import merging
-from benchmarks.reading import reading
+from benchmarks.parquet_reading import parquet_reading
 from benchmarks.report import as_data, as_text
-from benchmarks.spark_files import spark_files, spark_regression, spark_session
+from benchmarks.spark_files import spark_files
 
 NO_JAVA = "Left out: Spark, for want of Java."
-
-
-def spark(*, quick: bool) -> list[Answer]:
-    with tempfile.TemporaryDirectory() as above, spark_session() as session:
-        folder = Path(above) / "history"
-        files = spark_files(folder, session, 80_000 if quick else 4_000_000)
-        return files + spark_regression(folder, session, 80_000 if quick else 2_500_000)
 
 
 def main() -> None:
@@ -37,9 +29,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, no target judged")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the answers here too")
     options = parser.parse_args()
-    questions: list[Callable[..., list[Answer]]] = [reading, dask_array, dask_files, merging]
+    questions: list[Callable[..., list[Answer]]]
+    questions = [parquet_reading, dask_array, dask_files, merging]
     if shutil.which("java"):
-        questions.append(spark)
+        questions.append(spark_files)
     else:
         print(NO_JAVA)
     with threadpool_limits(1):

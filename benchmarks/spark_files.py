@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,27 +14,33 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from threadpoolctl import threadpool_limits
 
 from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words
+from benchmarks.parquet_files import COLUMNS, NAMES, made_up_table, parquet_files
 from benchmarks.process_tree import cpu_of_tree
 from benchmarks.report import as_text
 from poolwise import Files, PooledRegressor
 from poolwise.fit import regress
 
-COLUMNS, FILES, WORKERS, ROUNDS = 20, 8, 2, 5
-NAMES = [f"x{k}" for k in range(COLUMNS)]
+FILES, TARGET_SEED, WORKERS, ROUNDS = 8, 1000, 2, 5
 
 
-def spark_files(folder: Path, session: Any, rows: int) -> list[Answer]:
-    write_files(folder, rows)
+def spark_files(*, quick: bool) -> list[Answer]:
+    with spark_session() as session:
+        sizes = (80_000, 80_000) if quick else (4_000_000, 2_500_000)
+        with parquet_files(sizes[0], FILES) as folder:
+            answers = workers(folder, session, sizes[0])
+        with parquet_files(sizes[1], FILES) as folder:
+            return answers + regression(folder, session, sizes[1])
+
+
+def workers(folder: Path, session: Any, rows: int) -> list[Answer]:
+    """Compare Spark's workers with one process."""
     works = {
         "spark": partial(fit, folder, session),
         "here": partial(fit, folder, 1),
@@ -68,8 +73,8 @@ def spark_files(folder: Path, session: Any, rows: int) -> list[Answer]:
     ]
 
 
-def spark_regression(folder: Path, session: Any, rows: int) -> list[Answer]:
-    write_files(folder, rows)
+def regression(folder: Path, session: Any, rows: int) -> list[Answer]:
+    """Compare the regression of Spark's own library with ours."""
     works: dict[str, Callable[[], Any]] = {
         "theirs": partial(spark_fit, folder, session),
         "ours": partial(least_squares, folder),
@@ -104,24 +109,15 @@ def spark_regression(folder: Path, session: Any, rows: int) -> list[Answer]:
     ]
 
 
-def write_files(folder: Path, rows: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    for number in range(FILES):
-        X = rng.standard_normal((rows // FILES, COLUMNS))
-        y = X.sum(axis=1) + rng.standard_normal(len(X))
-        columns = dict(zip(NAMES, X.T, strict=True)) | {"y": y}
-        pq.write_table(pa.table(columns), folder / f"part{number}.parquet")
-
-
 def fit(folder: Path, workers: Any) -> PooledRegressor:
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((200, COLUMNS + 3))
-    y = X.sum(axis=1) + rng.standard_normal(len(X))
-    table = dict(zip([*NAMES, "new0", "new1", "new2"], X.T, strict=True))
+    target = made_up_table(TARGET_SEED, 200)
+    y = target["y"].to_numpy()
+    new = np.random.default_rng(TARGET_SEED).standard_normal((3, len(y)))
+    X = target.select(NAMES)
+    for k, column in enumerate(new):
+        X = X.append_column(f"new{k}", [column])
     model = PooledRegressor("data_pooling", precision="fast")
-    return model.fit(pa.table(table), y, sources=Files(folder, workers=workers))
+    return model.fit(X, y + new.sum(axis=0), sources=Files(folder, workers=workers))
 
 
 def least_squares(folder: Path) -> Any:
@@ -166,17 +162,9 @@ def _cpu(work: Callable[[], object]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.spark_files", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, no target judged")
-    parser.add_argument("--rows", type=int, default=4_000_000, help="of the files (default: 4e6)")
-    options = parser.parse_args()
-    sizes = {spark_files: options.rows, spark_regression: 2_500_000}
-    with TemporaryDirectory() as above, spark_session() as session, threadpool_limits(1):
-        folder = Path(above) / "history"
-        answers = [
-            answer
-            for question, rows in sizes.items()
-            for answer in question(folder, session, 80_000 if options.quick else rows)
-        ]
-        print(as_text(answers, judged=not options.quick))
+    quick = parser.parse_args().quick
+    with threadpool_limits(1):
+        print(as_text(spark_files(quick=quick), judged=not quick))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,10 @@ from numpy.testing import assert_allclose
 from benchmarks import merging
 from benchmarks.answers import Answer, Target
 from benchmarks.dask_files import dask_files
+from benchmarks.parquet_reading import parquet_reading
 from benchmarks.peak import peak_in_new_process
 from benchmarks.process_tree import PROC, cost_of, cpu_of_tree
 from benchmarks.published import published_data_pooling
-from benchmarks.reading import reading
 from benchmarks.report import as_text
 from benchmarks.reproduce import LEFT_OUT, dataset_errors, our_errors, reproduce
 from benchmarks.tables import make_tables
@@ -71,7 +71,7 @@ def test_a_total_and_the_plain_sum_are_of_the_same_number_of_parts():
 @pytest.mark.slow
 def test_reading_is_measured_against_bare_decoding_and_leaves_no_file_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    answers = {answer.what: answer for answer in reading(quick=True)}
+    answers = {answer.what: answer for answer in parquet_reading(quick=True)}
     assert answers["Moments from Parquet, fast / pyarrow decoding it"].target.high == 1.6
     assert answers["Moments from Parquet, accurate / pyarrow decoding it"].target.high == 4.0
     assert all(answer.value > 0.0 for answer in answers.values())

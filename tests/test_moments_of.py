@@ -470,6 +470,8 @@ def test_any_number_of_threads_gives_the_same_bits(tmp_path, gaps, precision):
     assert others == [one, one]
     with pytest.raises(BadOption, match="n_jobs=0"):
         moments_of(folder, n_jobs=0)
+    with pytest.raises(BadOption, match="workers=0"):
+        moments_of(Files(folder, workers=0))
 
 
 def test_moments_can_be_sent(tmp_path, pumps):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poolwise.adding_up import add_up, add_up_well, better_precision
 from poolwise.centred import Centred
 from poolwise.chunks import HEAVIEST, WEIGHTS, Block
 from poolwise.double_double import Array, Pair
@@ -25,7 +26,6 @@ from poolwise.errors import (
 from poolwise.exact_sums import ExactSums
 from poolwise.merging import merged
 from poolwise.precision import Kept, Precision
-from poolwise.reading import add_up, add_up_well, better_precision
 from poolwise.scatter import Scatter
 from poolwise.sharing import check_shareable
 from poolwise.store import Record, read, record_of, text_of, write
@@ -394,12 +394,6 @@ class Moments:
         mean = np.array([values.get(n, 0.0) for n in names], dtype=np.float64)
         tail = np.array([(tails or {}).get(n, 0.0) for n in names], dtype=np.float64)
         return Moments._of(names, self.rows, self._held.placed(at, here, Pair(mean, tail)))
-
-    def in_units(self, units: NDArray[np.intp]) -> Moments:
-        """Hold the same columns in other units."""
-        if (units == self.units).all():
-            return self
-        return Moments._of(self.names, self.rows, self._held.in_units(units))
 
     def rescaled(self, exponents: NDArray[np.intp]) -> Moments:
         """Moments of the columns divided by powers of two."""

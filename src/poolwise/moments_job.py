@@ -26,11 +26,11 @@ from poolwise.tables.checkpoint import Checkpoint
 from poolwise.tables.columns import Column, encoded
 from poolwise.tables.every_column import Opened, Wanted, open_columns
 from poolwise.tables.files import Files, Nulls
-from poolwise.tables.pattern_sums import StreamedRows
 from poolwise.tables.patterns import Pattern
+from poolwise.tables.row_splitter import Lacks
 from poolwise.tables.rows import TableRows
 from poolwise.tables.streamed import StreamedTable
-from poolwise.tables.streamed_rows import Lacks
+from poolwise.tables.streamed_rows import StreamedRows
 
 AnyCheckpoint: TypeAlias = str | PathLike[str] | Checkpoint
 

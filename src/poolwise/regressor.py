@@ -3,56 +3,44 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from poolwise.double_double import Array
-from poolwise.errors import (
-    BadOption,
-    MissingHere,
-    MomentsLeftOut,
-    NotFinite,
-    NotNumeric,
-    OtherColumns,
-    PredictionsBounded,
-    TransferWarning,
-)
-from poolwise.exports.line import Line, line_of
+from poolwise.errors import BadOption, TransferWarning
+from poolwise.exports.line import Line, line_without
 from poolwise.exports.onnx_graph import graph
 from poolwise.exports.sklearn_pipeline import pipeline
 from poolwise.exports.sql import expression
-from poolwise.fit import LinearFit, held, regress
+from poolwise.fit import held
+from poolwise.fitted_model import FittedModel, solved
+from poolwise.input_checks import checked, checked_response, open_rows, open_whole
 from poolwise.intake import Intake, gather
-from poolwise.intervals import prediction_deviation, quantile
-from poolwise.methods import METHODS, method_of
+from poolwise.methods import name_of_method
 from poolwise.model_file.reading import read
-from poolwise.model_file.record import FittedModel, ModelRecord
+from poolwise.model_file.record import ModelRecord
 from poolwise.model_file.writing import text_of
 from poolwise.moments import Moments
-from poolwise.moments_intake import gather_moments
+from poolwise.moments_intake import MomentsIntake, gather_moments
 from poolwise.options import checked_jobs
 from poolwise.precision import Precision, check_precision
-from poolwise.problem import JointMethod, Method, Problem
+from poolwise.prediction import intervals, predictions
+from poolwise.problem import Method
 from poolwise.store import write
 from poolwise.strict_json import MOST_BYTES, AnyPath
 from poolwise.summary import Summary, summarise
-from poolwise.suspicions import suspicions
-from poolwise.tables import Table, open_table
-from poolwise.tables.arrays import ArrayTable, unmasked
-from poolwise.tables.columns import Column, encoded
+from poolwise.tables import Table
+from poolwise.tables.columns import Column
 from poolwise.tables.moments_table import Levels
 from poolwise.tables.responses import name_of
 from poolwise.theory import transfer_gain_of
-from poolwise.updating import changed, is_moments
+from poolwise.updating import Change, changed, is_moments
 
 
 class PooledRegressor(RegressorMixin, BaseEstimator):
@@ -130,7 +118,6 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     array([0.8, 2. , 3. ])
     """
 
-    _own_name: str | None
     __metadata_request__fit = {"sources": True}  # noqa: RUF012  scikit-learn reads it by this name
 
     def __init__(
@@ -208,9 +195,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             )
             self.feature_names_in_ = np.array([c.name for c in intake.columns], dtype=object)
             self.n_features_in_ = len(intake.columns)
-            self._own_name = None
-            self._levels = dict(intake.levels)  # as moments are matched with them in an update
-            _warn(self._solve(intake.problem, intake.columns, intake.optional, intake.cautions))
+            _warn(self._solve(intake, intake.columns, intake.levels, None))
         return self
 
     def update(
@@ -293,18 +278,9 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         array of shape (n,), or a pair of them
             Predictions, and their standard deviations if asked for.
         """
-        check_is_fitted(self)
-        table, columns = self._open(X)
-        predicted, deviation, beyond = np.empty(table.rows), np.empty(table.rows), 0
-        for rows, fit, values in self._parts(table, columns):
-            line = fit.line(values)
-            predicted[rows] = fit.bounded(line)
-            beyond += int(np.count_nonzero(predicted[rows] != line))
-            if return_std:
-                deviation[rows] = prediction_deviation(fit, values, _name(self.method_))
-        if beyond and self.fit_.bounds is not None:
-            _warn([PredictionsBounded(beyond, len(predicted), self.fit_.bounds)])
-        return (predicted, deviation) if return_std else predicted
+        found = predictions(self._kept(), *self._rows(X), with_deviation=return_std)
+        _warn(found.cautions)
+        return (found.values, found.deviation) if return_std else found.values
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> Array:
         """Return the interval that holds the response of each row with a given probability.
@@ -321,14 +297,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         array of shape (n, 2)
             Lower and upper ends.
         """
-        check_is_fitted(self)
-        table, columns = self._open(X)
-        ends = np.empty((table.rows, 2))
-        for rows, fit, values in self._parts(table, columns):
-            deviation = prediction_deviation(fit, values, _name(self.method_))
-            width = quantile(fit.tails, coverage) * deviation
-            ends[rows] = fit.predict(values)[:, None] + np.outer(width, [-1.0, 1.0])
-        return ends
+        return intervals(self._kept(), *self._rows(X), coverage)
 
     def save(self, path: AnyPath, *, overwrite: bool = False, moments: bool = True) -> None:
         """Write the fitted model to a file, as JSON, with every bit.
@@ -346,8 +315,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             Whether the moments of all tables are written too. Without them a loaded model predicts
             rows that have all columns, and nothing else.
         """
-        fitted, named = self._kept(), hasattr(self, "feature_names_in_")
-        text = text_of(ModelRecord(self.get_params(deep=False), named, fitted), moments=moments)
+        model, named = self._kept(), hasattr(self, "feature_names_in_")
+        text = text_of(ModelRecord(self.get_params(deep=False), named, model), moments=moments)
         write(path, text, overwrite=overwrite)
 
     @classmethod
@@ -438,49 +407,12 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         return expression(self._line(without), dialect)
 
     def _line(self, without: Sequence[str]) -> Line:
-        """Return the model for rows that lack some columns, as exports need it."""
-        check_is_fitted(self)
-        gone = {without} if isinstance(without, str) else set(without)
-        has = [c for c in self.columns_ if c.name not in gone]
-        if not gone <= set(self.optional_columns_) or not has:
-            raise BadOption(
-                "without", without, f"some of {self.optional_columns_}, not all columns"
-            )
-        fit, named = self._fits_on([has])[0], hasattr(self, "feature_names_in_")
-        return line_of(fit, has, self.response_, are_named=named)
-
-    def _parts(
-        self, table: Table, columns: Sequence[Column]
-    ) -> Iterator[tuple[NDArray[np.intp], LinearFit, Array]]:
-        """Yield the rows that have the same columns, the fit for them, and their values."""
-        names = [c.name for c in columns]
-        missing = table.missing(names)
-        may_lack = self.optional_columns_
-        wrong = {
-            n: int(k)
-            for n, k in zip(names, missing.sum(axis=0), strict=True)
-            if k and n not in may_lack
-        }
-        if wrong:
-            raise MissingHere(wrong, table.rows, may_lack)
-        patterns, which = np.unique(missing, axis=0, return_inverse=True)
-        has = [[c for c, gone in zip(columns, p, strict=True) if not gone] for p in patterns]
-        fits = self._fits_on(has)
-        for k, (there, fit) in enumerate(zip(has, fits, strict=True)):
-            rows = np.flatnonzero(which.reshape(-1) == k)
-            part = table if len(patterns) == 1 else table.take(rows)
-            values = part.read(there, 0, part.rows)
-            bad = np.count_nonzero(~np.isfinite(values), axis=0)
-            if bad.any():
-                counts = {n: int(b) for n, b in zip(encoded(there), bad, strict=True) if b}
-                raise NotFinite(counts, table.rows, "X")
-            yield rows, fit, values
+        return line_without(self._kept(), without, are_named=hasattr(self, "feature_names_in_"))
 
     @property
     def transfer_gain_(self) -> float | None:
         """Expected fall of the squared error against least squares, according to the model."""
-        check_is_fitted(self)
-        problem = self._known_problem("transfer_gain_")
+        problem = self._kept().known_problem("transfer_gain_")
         gain = transfer_gain_of(problem, self._working_fit)
         return held(gain, 2 * problem.units.get(problem.response, 0))
 
@@ -498,11 +430,10 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         Summary
             Plain data that prints as text and shows as HTML.
         """
-        check_is_fitted(self)
         return summarise(
-            self._known_problem("summary"),
+            self._kept().known_problem("summary"),
             self.fit_,
-            method=_name(self.method_),
+            method=name_of_method(self.method_),
             transfer_gain=self.transfer_gain_,
             cautions=self.cautions_,
         )
@@ -515,33 +446,9 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fit_")
 
-    def _solve(
-        self,
-        problem: Problem,
-        columns: tuple[Column, ...],
-        optional: frozenset[str],
-        cautions: Sequence[TransferWarning],
-    ) -> tuple[TransferWarning, ...]:
-        """Both doors lead here: let the method answer, keep the answer, return what to warn of."""
-        method = _frozen(self.method)
-        working = method.solve(problem)
-        fit = problem.restored(working)
-        told = (*cautions, *suspicions(problem), *fit.cautions)
-        self._keep(
-            FittedModel(
-                method=method,
-                columns=columns,
-                optional=tuple(c.name for c in columns if c.name in optional),
-                response=problem.response,
-                own_name=self._own_name,
-                levels=self._levels,
-                fit=fit,
-                working_fit=working,  # the same, but for columns of extreme size
-                problem=problem.without_rows(),
-                cautions=tuple(str(caution) for caution in told),
-            )
-        )
-        return told
+    def _rows(self, X: Any) -> tuple[Table, list[Column]]:
+        """Open a table to predict."""
+        return open_rows(self, X, self.columns_, self.optional_columns_)
 
     def _keep(self, fitted: FittedModel) -> None:
         """Take what a fit or a file gives."""
@@ -576,110 +483,52 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             cautions=self.cautions_,
         )
 
-    def _known_problem(self, what: str) -> Problem:
-        """Return the moments of the fit, which a model from a file may lack."""
-        if self.problem_ is None:
-            raise MomentsLeftOut(what)
-        return self.problem_
-
     def _change(
         self, X: Any, y: Any, sources: Any, weights: Any, *, forget: bool
     ) -> tuple[TransferWarning, ...]:
         """Add rows or take them away, and solve again; return what to warn of."""
-        check_is_fitted(self)
+        model = self._kept()
         self._check_options()
-        problem = self._known_problem("forget" if forget else "update")
         if X is not None and not is_moments(X):
             if y is None:
                 raise BadOption("y", None, "the response of each row of X")
-            X = self._whole(X)
-            is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
-            y = y if is_series else column_or_1d(y, warn=True)
+            X, y = open_whole(self, X, model.columns), checked_response(y)
         change = changed(
-            problem,
-            self.columns_,
-            self._levels,
+            model,
             X,
             y,
             weights=weights,
             sources=sources,
             precision=self.precision,
-            own_name=self._own_name,
             forget=forget,
             jobs=checked_jobs(self.n_jobs),
         )
-        optional = change.lacking.union(self.optional_columns_)
-        return self._solve(change.problem, self.columns_, optional, change.cautions)
+        return self._solve(change, model.columns, model.levels, model.own_name)
 
-    def _whole(self, X: Any) -> Table:
-        """Open a table that has all the columns of the fit."""
-        if _is_frame(X):
-            self._checked(X, reset=False)
-        return self._open(X)[0]
+    def _solve(
+        self,
+        read: Intake | MomentsIntake | Change,
+        columns: tuple[Column, ...],
+        levels: Mapping[str, Levels | None],
+        own_name: str | None,
+    ) -> tuple[TransferWarning, ...]:
+        """Every door leads here: let the method answer, keep the answer, return what to warn of."""
+        model, told = solved(
+            self.method,
+            read.problem,
+            columns,
+            optional=read.optional,
+            own_name=own_name,
+            levels=levels,
+            cautions=read.cautions,
+        )
+        self._keep(model)
+        return told
 
     def _check_options(self) -> None:
         if self.unseen_level not in ("raise", "ignore"):
             raise BadOption("unseen_level", self.unseen_level, "'raise' or 'ignore'")
         check_precision(self.precision)
-
-    def _checked(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        """Let scikit-learn check names and shape, and turn what is no data frame into an array."""
-        y = y if y is None else "no_validation"
-        if _is_frame(X):
-            open_table(X, "X")  # says what is wrong with a table better than what follows
-            validate_data(self, X, y, reset=reset, skip_check_array=True)
-            return X
-        if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.shape[1]:
-            validate_data(self, X, y, reset=reset, skip_check_array=True)
-            return X
-        X = unmasked(X) if np.ma.isMaskedArray(X) else X
-        return validate_data(
-            self, X, y, reset=reset, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0
-        )
-
-    def _open(self, X: Any) -> tuple[Table, list[Column]]:
-        """Open a table to predict, with those of the columns at fit that it has."""
-        if _is_frame(X):
-            table = open_table(X, "X")
-            lacking = {c.name for c in self.columns_}.difference(table.names)
-            columns = [c for c in self.columns_ if c.name not in lacking]
-            names = [c.name for c in columns]
-            if not (lacking and lacking <= set(self.optional_columns_)):
-                self._checked(X, reset=False)
-            elif table.names != tuple(names):
-                raise OtherColumns(table.names, names)
-            return table, columns
-        if texts := [c.name for c in self.columns_ if c.levels is not None]:
-            raise NotNumeric(texts[0], "held text at fit", "Give a data frame, not an array.")
-        array = open_table(np.asarray(self._checked(X, reset=False)), "X")
-        assert isinstance(array, ArrayTable)
-        return ArrayTable(array.values, tuple(c.name for c in self.columns_)), list(self.columns_)
-
-    def _fits_on(self, patterns: Sequence[Sequence[Column]]) -> list[LinearFit]:
-        """Return the fits for rows that have these columns."""
-        names = self.fit_.names
-        lacking = [sorted(set(names).difference(encoded(has))) for has in patterns]
-        wanted = [tuple(lacks) for lacks in lacking if lacks]
-        fits = dict(zip(wanted, self._fits_without(wanted), strict=True)) if wanted else {}
-        return [fits[tuple(lacks)] if lacks else self.fit_ for lacks in lacking]
-
-    def _fits_without(self, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
-        """Return the fits for rows that lack these features."""
-        problem = self._known_problem(f"a row without {list(patterns[0])}")
-        method = self.method_
-        if isinstance(method, JointMethod):
-            found = list(method.solve_without(problem, patterns))
-        elif self.fit_.pool is not None:
-            left = [[n for n in self.fit_.names if n not in lacking] for lacking in patterns]
-            found = [
-                regress(self.fit_.pool, problem.response, has, intercept=problem.intercept)
-                for has in left
-            ]
-            if self.fit_.covariance is None:  # imputed rows are not as sure as they look
-                found = [replace(fit, covariance=None) for fit in found]
-        else:
-            found = [method.solve(problem.without(lacking)) for lacking in patterns]
-        return [problem.restored(fit) for fit in found]
 
 
 def fit_kept(
@@ -698,12 +547,9 @@ def fit_kept(
     """
     with _all_or_nothing(model):
         model._check_options()
-        X = model._checked(X, y, reset=True)
-        is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
-        is_vector = isinstance(y, np.ndarray) and y.ndim == 1
         intake = gather(
-            X,
-            y if is_series or is_vector else column_or_1d(y, warn=True),
+            checked(model, X, y, reset=True),
+            checked_response(y),
             weights=sample_weight,
             sources=sources,
             response=model.response,
@@ -712,9 +558,8 @@ def fit_kept(
             precision=model.precision,
             jobs=checked_jobs(model.n_jobs),
         )
-        model._own_name = name_of(y)
-        model._levels = {c.name: Levels.of(c) for c in intake.columns}
-        told = model._solve(intake.problem, intake.columns, intake.optional, intake.cautions)
+        levels = {c.name: Levels.of(c) for c in intake.columns}
+        told = model._solve(intake, intake.columns, levels, name_of(y))
     return intake, told
 
 
@@ -733,25 +578,3 @@ def _all_or_nothing(model: PooledRegressor) -> Iterator[None]:
 def _warn(cautions: Iterable[TransferWarning]) -> None:
     for caution in cautions:
         warnings.warn(caution, stacklevel=3)
-
-
-def _frozen(method: Any) -> Method:
-    """Return a method of our own, which the caller cannot change after the fit."""
-    found = method_of(method)
-    return clone(found, safe=False) if found is method else found
-
-
-def _name(method: Method) -> str:
-    for name, kind in METHODS.items():
-        if type(method) is kind:
-            return name
-    return type(method).__name__
-
-
-def _is_frame(X: Any) -> bool:
-    if isinstance(X, np.ndarray):
-        return False
-    if nw.dependencies.is_dask_dataframe(X):  # to be refused, not computed and made an array
-        return True
-    is_stream = hasattr(X, "__arrow_c_stream__") or hasattr(X, "collect")
-    return bool(nw.dependencies.is_into_dataframe(X)) or (is_stream and not hasattr(X, "__array__"))

@@ -25,12 +25,12 @@ from poolwise.tables.columns import Column, check_known, encoded, unify
 from poolwise.tables.levels_apart import levels_apart
 from poolwise.tables.moments_table import Levels, MomentsTable, kinds_of, open_moments, part_of
 from poolwise.tables.opening import open_source, rows_of
-from poolwise.tables.pattern_sums import StreamedRows
 from poolwise.tables.patterns import Pattern, named_patterns, read_sources
 from poolwise.tables.responses import numbers
 from poolwise.tables.rows import TableRows
 from poolwise.tables.sources import Sources
 from poolwise.tables.streamed import StreamedTable
+from poolwise.tables.streamed_rows import StreamedRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from poolwise.errors import (
     TransferWarning,
     UnknownSource,
 )
+from poolwise.fitted_model import FittedModel
 from poolwise.intake import gather_more
 from poolwise.moments import Moments
 from poolwise.moments_intake import as_moments
@@ -23,7 +24,6 @@ from poolwise.problem import Problem
 from poolwise.store import is_moments_path
 from poolwise.tables import Table
 from poolwise.tables.arrays import ArrayTable
-from poolwise.tables.columns import Column
 from poolwise.tables.moments_table import Levels, MomentsTable, kinds_of
 from poolwise.tables.responses import name_of
 
@@ -38,14 +38,14 @@ class Change:
     ----------
     problem : Problem
         The problem, with moments alone.
-    lacking : frozenset of str
-        Raw columns that some of the rows or sources lack.
+    optional : frozenset of str
+        Raw columns that some row or source lacks, now or before.
     cautions : tuple of TransferWarning
         What was left out on the way.
     """
 
     problem: Problem
-    lacking: frozenset[str]
+    optional: frozenset[str]
     cautions: tuple[TransferWarning, ...]
 
 
@@ -55,29 +55,23 @@ def is_moments(thing: object) -> bool:
 
 
 def changed(
-    problem: Problem,
-    columns: tuple[Column, ...],
-    levels: Mapping[str, Levels | None],
+    model: FittedModel,
     target: Table | Any,
     y: Any,
     *,
     weights: Any = None,
     sources: Any = None,
     precision: Precision = "auto",
-    own_name: str | None = None,
     forget: bool = False,
     jobs: int = 1,
 ) -> Change:
-    """Return a problem whose tables have more rows, or fewer.
+    """Return the problem of a model whose tables have more rows, or fewer.
 
     Parameters
     ----------
-    problem : Problem
-        The problem that was solved.
-    columns : tuple of Column
-        Its raw columns and their encoding, which do not change.
-    levels : mapping of str to Levels or None
-        The same as moments are matched with them.
+    model : FittedModel
+        The model, whose columns and levels do not change. If the response brought a name along at
+        fit, another one is refused.
     target : Table, Moments, path or None
         Rows of the target: a table that was opened, or moments.
     y : array-like or None
@@ -88,13 +82,13 @@ def changed(
         Rows of sources; those of a name that is known are added there.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments of these rows: by default as many as any table has.
-    own_name : str, optional
-        The name that the response brought along at fit; another one is then refused.
     forget : bool, default=False
         Whether these rows are taken away.
     jobs : int, default=1
         Threads that read files and add up rows.
     """
+    problem = model.known_problem("forget" if forget else "update")
+    columns, levels, own_name = model.columns, model.levels, model.own_name
     own, known = problem.tables()
     verb: Verb = "subtract" if forget else "add"
     if precision == "auto":
@@ -138,7 +132,7 @@ def changed(
     }
     return Change(
         Problem(own, tables, problem.response, problem.intercept),
-        read.lacking.union(lacking),
+        read.lacking.union(lacking, model.optional),
         tuple(cautions),
     )
 

@@ -10,16 +10,16 @@ import polars as pl
 import pytest
 
 from poolwise import Files, moments_of
-from poolwise.errors import BadOption, BeginsAnew, NotACheckpoint, NotFinite, UnreadableFile
+from poolwise.errors import BadOption, BeginsAnew, FilesNotFound, NotACheckpoint, NotFinite
 from poolwise.tables import checkpoint as module
 from poolwise.tables.checkpoint import Checkpoint
 from poolwise.tables.file_batches import open_files
 from poolwise.tables.formats import Reader
 from poolwise.tables.pattern_sums import PatternSums, SumByPattern
-from poolwise.tables.streamed import FindLevels, Levels
+from poolwise.tables.streamed import FindLevels, LevelsFound
 
 
-class Texts(Levels):
+class Texts(LevelsFound):
     """Something that can be kept, and counts how often it was asked to be."""
 
     asked = 0
@@ -47,14 +47,15 @@ def written(path):
 
 def test_what_was_kept_is_found_by_the_next_run(written):
     kept = Checkpoint(written)
-    assert kept.restored(kept.task("levels of a"), Levels.of_plain) == (3, Levels(FOUND.texts))
+    found = kept.restored(kept.task("levels of a"), LevelsFound.of_plain)
+    assert found == (3, LevelsFound(FOUND.texts))
     assert kept.is_resumed
     assert not kept.is_anew
 
 
 def test_nothing_was_kept_of_another_task(written):
     kept = Checkpoint(written)
-    assert kept.restored(kept.task("levels of b"), Levels.of_plain) == (0, None)
+    assert kept.restored(kept.task("levels of b"), LevelsFound.of_plain) == (0, None)
     assert not kept.is_resumed
     assert kept.is_anew
 
@@ -62,7 +63,7 @@ def test_nothing_was_kept_of_another_task(written):
 def test_a_new_checkpoint_makes_no_file_before_there_is_something_to_keep(path):
     kept = Checkpoint(path, pause=0.0)
     name = kept.task("levels of a")
-    assert kept.restored(name, Levels.of_plain) == (0, None)
+    assert kept.restored(name, LevelsFound.of_plain) == (0, None)
     kept.keep(name, 0, None, at_once=True)
     assert not path.exists()
     assert not kept.is_resumed
@@ -72,7 +73,7 @@ def test_a_new_checkpoint_makes_no_file_before_there_is_something_to_keep(path):
 def test_another_version_of_poolwise_begins_anew(written, monkeypatch):
     monkeypatch.setattr(module, "version", lambda name: "0.0.1")
     kept = Checkpoint(written)
-    assert kept.restored(kept.task("levels of a"), Levels.of_plain) == (0, None)
+    assert kept.restored(kept.task("levels of a"), LevelsFound.of_plain) == (0, None)
 
 
 def test_states_that_a_run_does_not_come_to_go_with_its_first_writing(written):
@@ -137,7 +138,7 @@ def test_a_state_that_holds_something_else_is_refused(path, found):
     kept.keep(kept.task("sums"), 1, Odd())
     again = Checkpoint(path)
     name = again.task("sums")
-    for make in (Levels.of_plain, PatternSums.of_plain):
+    for make in (LevelsFound.of_plain, PatternSums.of_plain):
         with pytest.raises(NotACheckpoint, match="something else"):
             again.restored(name, make)
 
@@ -155,10 +156,11 @@ def test_an_interrupt_while_writing_leaves_the_earlier_state(written, monkeypatc
             kept.keep(name, 4, MORE)
     assert [file.name for file in written.parent.iterdir()] == ["job.part"]
     again = Checkpoint(written)
-    assert again.restored(again.task("levels of a"), Levels.of_plain)[0] == 3
+    assert again.restored(again.task("levels of a"), LevelsFound.of_plain)[0] == 3
     kept.keep(name, 4, MORE, at_once=True)  # what was not written is no more taken for written
     again = Checkpoint(written)
-    assert again.restored(again.task("levels of a"), Levels.of_plain) == (4, Levels(MORE.texts))
+    found = again.restored(again.task("levels of a"), LevelsFound.of_plain)
+    assert found == (4, LevelsFound(MORE.texts))
 
 
 class Clock:
@@ -194,7 +196,7 @@ def test_nothing_is_written_before_its_time(path, monkeypatch):
     kept.end(name, 5, FOUND)
     assert clock.writings == 2
     later = Checkpoint(path)
-    assert later.restored(later.task("levels"), Levels.of_plain)[0] == 5
+    assert later.restored(later.task("levels"), LevelsFound.of_plain)[0] == 5
 
 
 def test_a_task_that_was_quick_is_written_with_the_next(path):
@@ -205,8 +207,8 @@ def test_a_task_that_was_quick_is_written_with_the_next(path):
     assert not path.exists()
     kept.keep(kept.task("sums"), 0, None, at_once=True)  # an interrupt at its beginning
     later = Checkpoint(path)
-    assert later.restored(later.task("levels"), Levels.of_plain)[0] == 2
-    assert later.restored(later.task("sums"), Levels.of_plain) == (0, None)
+    assert later.restored(later.task("levels"), LevelsFound.of_plain)[0] == 2
+    assert later.restored(later.task("sums"), LevelsFound.of_plain) == (0, None)
     assert later.is_resumed
     assert not later.is_anew
 
@@ -285,7 +287,7 @@ def test_pieces_of_a_long_file_are_in_the_key(history, monkeypatch):
 def test_a_file_that_is_gone_is_told(history):
     opened = open_files(Files(history), "here", {"a": False}, None)
     (history / "1.csv").unlink()
-    with pytest.raises(UnreadableFile, match=r"1\.csv"):
+    with pytest.raises(FilesNotFound, match=r"1\.csv"):
         _ = opened.batches.key
 
 

@@ -41,8 +41,8 @@ from poolwise.tables import dask_frames, formats
 from poolwise.tables.columns import Column
 from poolwise.tables.file_batches import open_files
 from poolwise.tables.pattern_sums import SumByPattern
-from poolwise.tables.streamed import Levels, Reading
-from poolwise.tables.streamed_rows import RowSplitter
+from poolwise.tables.row_splitter import RowSplitter
+from poolwise.tables.streamed import LevelsFound, Reading
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
@@ -389,7 +389,7 @@ class CountThreads:
     key = "threads"
 
     def __call__(self, parts):
-        return Levels({"threads": frozenset(map(str, blas_threads()))})
+        return LevelsFound({"threads": frozenset(map(str, blas_threads()))})
 
 
 def blas_threads():
@@ -403,7 +403,7 @@ def test_blas_has_one_thread_where_shards_are_read_side_by_side(tmp_path, client
         assert set(before) == {2}
         for cluster in (client, brittle):
             found = opened(folder, cluster).total(CountThreads())
-            assert found == Levels({"threads": frozenset({"1"})})
+            assert found == LevelsFound({"threads": frozenset({"1"})})
         assert blas_threads() == before
 
 

@@ -19,7 +19,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import poolwise
-from benchmarks.spark_files import least_squares, spark_fit, write_files
+from benchmarks.parquet_files import parquet_files
+from benchmarks.spark_files import least_squares, spark_fit
 from poolwise import Files, PooledRegressor, Sources
 from poolwise.errors import (
     BadOption,
@@ -40,8 +41,8 @@ from poolwise.tables import spark as engine
 from poolwise.tables.columns import Column
 from poolwise.tables.file_batches import open_files
 from poolwise.tables.pattern_sums import SumByPattern
+from poolwise.tables.row_splitter import RowSplitter
 from poolwise.tables.streamed import Reading
-from poolwise.tables.streamed_rows import RowSplitter
 from poolwise.tables.workers import Threads, workers_of
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -332,10 +333,10 @@ def test_another_error_of_the_workers_is_sparks(spark):
         engine._run(lambda batches: iter([1 / 0]), spark.range(1))
 
 
-def test_the_regression_of_spark_itself_finds_our_coefficients(spark, tmp_path):
-    write_files(tmp_path / "history", rows=800)
-    ours = least_squares(tmp_path / "history")
-    assert_allclose(ours, spark_fit(tmp_path / "history", spark), rtol=1e-10)
+def test_the_regression_of_spark_itself_finds_our_coefficients(spark):
+    with parquet_files(rows=800, files=8) as history:
+        ours, theirs = least_squares(history), spark_fit(history, spark)
+    assert_allclose(ours, theirs, rtol=1e-10)
 
 
 def test_workers_of_spark_are_those_of_a_session(spark):

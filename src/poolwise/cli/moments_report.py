@@ -22,7 +22,7 @@ from poolwise.errors import (
 )
 from poolwise.moments import Moments
 from poolwise.store import SUFFIX
-from poolwise.tables.streamed_rows import Lacks
+from poolwise.tables.row_splitter import Lacks
 
 FORMAT, VERSION = "poolwise moments report", 1
 FEW = 10  # rows per column: of fewer, moments tell a good deal about single rows

@@ -6,7 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from poolwise.errors import BadOption
 from poolwise.fit import LinearFit
+from poolwise.fitted_model import FittedModel
+from poolwise.prediction import fits_on
 from poolwise.tables.columns import Column
 
 
@@ -82,6 +85,25 @@ class Line:
     def texts(self) -> tuple[TextTerm, ...]:
         """The columns of texts."""
         return tuple(t for t in self.terms if isinstance(t, TextTerm))
+
+
+def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool) -> Line:
+    """Return the line of a model for rows that lack some columns.
+
+    Parameters
+    ----------
+    model : FittedModel
+        The model.
+    without : sequence of str
+        Optional columns that the rows do not have.
+    are_named : bool
+        Whether the columns had names at fit.
+    """
+    gone = {without} if isinstance(without, str) else set(without)
+    has = [c for c in model.columns if c.name not in gone]
+    if not gone <= set(model.optional) or not has:
+        raise BadOption("without", without, f"some of {list(model.optional)}, not all columns")
+    return line_of(fits_on(model, [has])[0], has, model.response, are_named=are_named)
 
 
 def line_of(

@@ -37,3 +37,11 @@ def method_of(method: Any) -> Method:
         solver: Method = method
         return solver
     raise UnknownMethod(method, list(METHODS))
+
+
+def name_of_method(method: Method) -> str:
+    """Return the key of a method, or the name of its class where it is not one of ours."""
+    for name, kind in METHODS.items():
+        if type(method) is kind:
+            return name
+    return type(method).__name__

@@ -10,10 +10,11 @@ import numpy as np
 
 from poolwise.chunks import LARGEST
 from poolwise.errors import TransferError, UnreadableModel
+from poolwise.fitted_model import FittedModel
 from poolwise.methods import METHODS
 from poolwise.model_file.fits import fit_in
 from poolwise.model_file.method_options import method_in
-from poolwise.model_file.record import FORMAT, VERSION, FittedModel, ModelRecord
+from poolwise.model_file.record import FORMAT, VERSION, ModelRecord
 from poolwise.moments import Moments
 from poolwise.precision import PRECISIONS
 from poolwise.problem import Problem

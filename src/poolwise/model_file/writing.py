@@ -12,10 +12,11 @@ import scipy
 import sklearn
 
 from poolwise.errors import CannotSave, MomentsLeftOut
+from poolwise.fitted_model import FittedModel
 from poolwise.model_file.fits import fit_text
 from poolwise.model_file.method_options import described
 from poolwise.model_file.reading import options_in
-from poolwise.model_file.record import FORMAT, VERSION, FittedModel, ModelRecord
+from poolwise.model_file.record import FORMAT, VERSION, ModelRecord
 from poolwise.problem import Problem
 from poolwise.strict_json import Wrong, joined, line
 from poolwise.tables.columns import Column

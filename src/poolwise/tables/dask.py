@@ -44,7 +44,7 @@ class DaskWorkers:
             return
         check_workers(self.client, shards[0].where)
         ahead = max(FEWEST_AHEAD, AHEAD * sum(self.client.nthreads().values()))
-        for done in in_order(self.client, self._sent(reading, shards), ahead):
+        for done in results_in_order(self.client, self._sent(reading, shards), ahead):
             seen(done.rows, done.size)
             yield done.result
 
@@ -92,7 +92,7 @@ def check_workers(client: Any, where: str) -> None:
                 raise found
 
 
-def in_order(client: Any, sent: Iterator[Sent], ahead: int) -> Iterator[Any]:
+def results_in_order(client: Any, sent: Iterator[Sent], ahead: int) -> Iterator[Any]:
     """Yield results in the order in which they were asked for, and let the cluster forget them.
 
     Parameters

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from poolwise.errors import DuplicateColumns, NotNumeric
 from poolwise.tables.arrow_columns import Kind, kind_of, kinds_wanted
-from poolwise.tables.dask import Sent, check_workers, in_order, read
+from poolwise.tables.dask import Sent, check_workers, read, results_in_order
 from poolwise.tables.streamed import A, Done, Part, Reading, Seen, StreamedTable
 
 ADDED_AT_ONCE = 64  # partitions whose results one task of a local scheduler adds up
@@ -67,7 +67,7 @@ class DaskBatches:
             yield from _added_here([*tasks.values()], seen)
             return
         check_workers(client, self.where)
-        for done in in_order(client, _sent(client, tasks), len(tasks)):
+        for done in results_in_order(client, _sent(client, tasks), len(tasks)):
             seen(done.rows, done.size)
             yield done.result
 
@@ -79,9 +79,9 @@ class DaskBatches:
             frames: Iterator[Any] = (part.compute() for part in partitions.values())
         else:
             sent = (Sent(where, client.compute(part)) for where, part in partitions.items())
-            frames = in_order(client, sent, ahead=2)
+            frames = results_in_order(client, sent, ahead=2)
         for where, frame in zip(partitions, frames, strict=True):
-            yield from Partition(frame, self.kinds, where).parts(names)
+            yield from PandasPartition(frame, self.kinds, where).parts(names)
 
     def _partitions(self, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
         """Yield what to call each partition, and the partition of these columns, to be computed."""
@@ -91,7 +91,7 @@ class DaskBatches:
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class PandasPartition:
     """One partition, as the pandas DataFrame that it is for whoever computes it.
 
     Parameters
@@ -189,7 +189,7 @@ def _sent(client: Any, tasks: Mapping[str, Any]) -> Iterator[Sent]:
 
 
 def _read(reading: Reading[A], kinds: Mapping[str, Kind], where: str, frame: Any) -> Done[A]:
-    return read(reading, Partition(frame, kinds, where))
+    return read(reading, PandasPartition(frame, kinds, where))
 
 
 def _added_here(tasks: Sequence[Any], seen: Seen) -> Iterator[Any]:

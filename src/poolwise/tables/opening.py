@@ -20,11 +20,11 @@ from poolwise.tables.clusters import is_elsewhere, open_frame
 from poolwise.tables.columns import Column
 from poolwise.tables.file_batches import open_files
 from poolwise.tables.files import Files
-from poolwise.tables.pattern_sums import StreamedRows
 from poolwise.tables.responses import name_of, numbers
 from poolwise.tables.rows import TableRows
 from poolwise.tables.sources import Given
 from poolwise.tables.streamed import StreamedTable
+from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.tables.streams import is_stream, open_stream
 
 

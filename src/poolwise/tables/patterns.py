@@ -10,8 +10,8 @@ from poolwise.errors import EmptySource, FragmentsLeftOut, NotFinite, TransferWa
 from poolwise.moments import Moments
 from poolwise.precision import Precision
 from poolwise.tables.columns import Column, encoded
-from poolwise.tables.pattern_sums import StreamedRows
 from poolwise.tables.rows import TableRows
+from poolwise.tables.streamed_rows import StreamedRows
 
 
 class Pattern(Protocol):

@@ -142,7 +142,7 @@ class SparkBatches:
         packed = self._columns(names).mapInArrow(_packed, "rows binary")
         for row in packed.toLocalIterator(prefetchPartitions=True):
             with pa.ipc.open_stream(row[0]) as stream:
-                yield from Partition(stream, tuple(names), self.where).parts(names)
+                yield from ArrowPartition(stream, tuple(names), self.where).parts(names)
 
     def _columns(self, names: Sequence[str]) -> Any:
         """Select by position: in a name, a dot means something to Spark, and case does not."""
@@ -174,12 +174,12 @@ class ReadPartition:
 
         context, first = TaskContext.get(), next(batches, None)
         if context is not None and first is not None:  # one result, whatever is left of the rows
-            partition = Partition(chain([first], batches), self.names, self.where)
+            partition = ArrowPartition(chain([first], batches), self.names, self.where)
             yield _found(context.partitionId(), self.reading, partition)
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class ArrowPartition:
     """Rows in Arrow batches, as a shard.
 
     Parameters

@@ -232,12 +232,12 @@ class StreamedTable:
     def _levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of all text columns, from one reading of these columns alone."""
         names = tuple(n for n, kind in self.batches.kinds.items() if kind == "text")
-        found = (self.total(FindLevels(names)) if names else None) or Levels({})
+        found = (self.total(FindLevels(names)) if names else None) or LevelsFound({})
         return {name: tuple(sorted(found.texts.get(name, ()))) for name in names}
 
 
 @dataclass(frozen=True)
-class Levels:
+class LevelsFound:
     """The different texts of some columns, of which more than a few too many need not be known.
 
     Parameters
@@ -248,9 +248,9 @@ class Levels:
 
     texts: Mapping[str, frozenset[str]]
 
-    def __add__(self, other: Levels) -> Levels:
+    def __add__(self, other: LevelsFound) -> LevelsFound:
         names = dict.fromkeys((*self.texts, *other.texts))
-        return Levels(
+        return LevelsFound(
             {n: self._of(n) | (frozenset() if self._full(n) else other._of(n)) for n in names}
         )
 
@@ -265,7 +265,7 @@ class Levels:
         return {name: sorted(texts) for name, texts in self.texts.items()}
 
     @classmethod
-    def of_plain(cls, plain: Any) -> Levels:
+    def of_plain(cls, plain: Any) -> LevelsFound:
         """Return what :meth:`plain` was made of."""
         return cls({name: frozenset(texts) for name, texts in plain.items()})
 
@@ -287,14 +287,14 @@ class FindLevels:
         """Text that is another one for every other task."""
         return repr(self)
 
-    def __call__(self, parts: Iterator[Part]) -> Levels:
+    def __call__(self, parts: Iterator[Part]) -> LevelsFound:
         """Read all rows of a shard."""
-        found = Levels({})
+        found = LevelsFound({})
         for part in parts:
             there = {n: frozenset(texts_in(c)) for n, c in part.columns.items() if n in self.names}
-            found += Levels(there)
+            found += LevelsFound(there)
         return found
 
-    def restored(self, plain: Any) -> Levels:
+    def restored(self, plain: Any) -> LevelsFound:
         """Return levels that were written as JSON."""
-        return Levels.of_plain(plain)
+        return LevelsFound.of_plain(plain)

@@ -1,185 +1,140 @@
-"""RowSplitter: parts of a streamed table as numbers, split by the columns that rows lack."""
+"""StreamedRows: the rows of a streamed table, as moments of each pattern of missing columns."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poolwise.chunks import checked_weights
 from poolwise.double_double import Array
-from poolwise.errors import (
-    BadWeights,
-    NotFinite,
-    NullsInFile,
-    RowsWithoutFeatures,
-)
-from poolwise.tables.arrow_columns import encode, is_missing
-from poolwise.tables.columns import Column, encoded
-from poolwise.tables.files import Nulls
-from poolwise.tables.rows import rows_at_once
-from poolwise.tables.streamed import Part
-
-Lacks: TypeAlias = tuple[str, ...]
+from poolwise.errors import RowsDropped, TransferWarning
+from poolwise.moments import Moments
+from poolwise.precision import Kept, Precision, chosen
+from poolwise.tables.columns import Column, wholes
+from poolwise.tables.pattern_sums import PatternSums, SumByPattern, check_few
+from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
+from poolwise.tables.streamed import StreamedTable
 
 
-class Piece(NamedTuple):
-    """Rows of one part that lack the same columns."""
-
-    lacks: Lacks
-    arrays: list[Array]  # the encoded columns they have, and the response last
-    weights: Array | None
-    where: str
-
-
-@dataclass
-class Tally:
-    """Rows, those of them that lack a value, and how many values each column lacks."""
-
-    rows: int = 0
-    incomplete: int = 0
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def add(self, other: Tally) -> None:
-        """Count the rows of another tally too."""
-        self.rows, self.incomplete = self.rows + other.rows, self.incomplete + other.incomplete
-        for name, count in other.counts.items():
-            self.counts[name] = self.counts.get(name, 0) + count
-
-
-@dataclass(frozen=True)
-class RowSplitter:
-    """How parts of a table become numbers, split by the columns that rows lack.
+@dataclass(frozen=True, eq=False)
+class StreamedRows:
+    """Rows of any number, which can be read again.
 
     Parameters
     ----------
+    table : StreamedTable
+        All columns.
     columns : tuple of Column
         Those of the problem's columns that the table has.
     response : str or None
-        Name of the response, which every row must have; None where no column is one.
-    weights : str or None
-        The column of row weights.
-    nulls : {"split", "drop", "raise"}
-        What a missing value does; see :class:`poolwise.Files`.
+        Name of the response, where one column is it.
+    source : str
+        Name of the source.
     """
 
+    table: StreamedTable
     columns: tuple[Column, ...]
     response: str | None
-    weights: str | None
-    nulls: Nulls
+    source: str
+    _read: dict[Precision, dict[Lacks, Moments]] = field(default_factory=dict, init=False)
+    _tally: Tally = field(default_factory=Tally, init=False)
+
+    @cached_property
+    def splitter(self) -> RowSplitter:
+        """How parts of the table become numbers."""
+        return RowSplitter(self.columns, self.response, self.table.weights, self.table.nulls)
+
+    def by_pattern(
+        self, precision: Precision = "auto", *, intercept: bool = True
+    ) -> dict[Lacks, StreamedPattern]:
+        """Read all rows once, and patterns whose sums turn out to be too poor once more.
+
+        A column that no row has is part of no pattern: it is the table that lacks it.
+        """
+        found = self._moments(precision)
+        if precision == "auto":
+            poor = {lacks: self._better(m, intercept) for lacks, m in found.items()}
+            for better in {kept for lacks, kept in poor.items() if kept != found[lacks].precision}:
+                found |= self._sum(better, [k for k, kept in poor.items() if kept == better])
+        void = set.intersection(*map(set, found)) if found else set[str]()
+        return {
+            tuple(n for n in lacks if n not in void): StreamedPattern(
+                self, lacks, found[lacks].rows
+            )
+            for lacks in sorted(found, key=lambda lacks: [c.name in lacks for c in self.columns])
+        }
+
+    def cautions(self) -> list[TransferWarning]:
+        """Say how many rows were dropped in reading."""
+        own = self._tally
+        if self.table.nulls != "drop" or not own.incomplete:
+            return []
+        return [RowsDropped(self.source, own.counts, own.incomplete, own.rows)]
+
+    def moments(self, lacks: Lacks, precision: Precision) -> Moments:
+        """Return the moments of the rows that lack some columns."""
+        return self._moments(precision)[lacks]
+
+    def _moments(self, precision: Precision) -> dict[Lacks, Moments]:
+        if precision not in self._read:
+            rows, columns = self.table.batches.rows, len(self.splitter.names_of(()))
+            is_long = precision == "auto" and rows is None
+            kept = "fast" if is_long else chosen(precision, rows or 0, columns)
+            self._read[precision] = self._sum(kept)
+        return self._read[precision]
+
+    def _better(self, moments: Moments, intercept: bool) -> Kept:
+        """Return the precision to read with again, or that which there is; see Moments.read."""
+        full = [names for names in wholes(self.columns) if names[0] in moments]
+        return moments.better_precision(full, intercept=intercept)
+
+    def _sum(self, precision: Kept, only: Collection[Lacks] | None = None) -> dict[Lacks, Moments]:
+        """Add up the rows of each pattern, or of some, in one reading."""
+        which = None if only is None else tuple(sorted(only))
+        task = SumByPattern(self.splitter, precision, which, self.table.where)
+        found = self.table.total(task) or PatternSums({}, Tally())
+        check_few(found.moments, self.table.where)
+        vars(self._tally).update(vars(found.tally))
+        return {lacks: moments for lacks, moments in found.moments.items() if moments.rows}
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedPattern:
+    """Those rows of a streamed table that lack the same columns.
+
+    Parameters
+    ----------
+    rows : StreamedRows
+        All rows.
+    lacks : tuple of str
+        The raw columns that these rows lack.
+    count : int
+        Number of these rows.
+    """
+
+    rows: StreamedRows
+    lacks: Lacks
+    count: int
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The raw columns to read."""
-        weights = (self.weights,) if self.weights else ()
-        return (*(c.name for c in self.columns), *self._responses, *weights)
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that these rows have."""
+        return tuple(c for c in self.rows.columns if c.name not in self.lacks)
 
-    @property
-    def _responses(self) -> tuple[str, ...]:
-        return () if self.response is None else (self.response,)
+    def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
+        """Return the moments, from an earlier reading or from a new one."""
+        del intercept  # what it asks for was read when the table was split
+        return self.rows.moments(self.lacks, precision)
 
-    def pieces(self, parts: Iterator[Part], tally: Tally) -> Iterator[Piece]:
-        """Split all parts, and count the rows that lack a value."""
-        at_once = rows_at_once(len(self.names_of(())))
-        file, own = "", Tally()
-        for long_part in parts:
-            if long_part.where != file:
-                self._end_of_file(file, own)
-                file, own = long_part.where, Tally()
-            for part in long_part.slices(at_once):
-                split, nulls = self._split(part)
-                own.add(nulls)
-                tally.add(nulls)
-                yield from split
-        self._end_of_file(file, own)
-
-    def _end_of_file(self, file: str, own: Tally) -> None:
-        if self.nulls == "raise" and own.incomplete:
-            raise NullsInFile(file, own.counts, own.incomplete)
-
-    def names_of(self, lacks: Lacks) -> Lacks:
-        """Return the encoded columns of rows that lack some, and the response."""
-        return (*encoded([c for c in self.columns if c.name not in lacks]), *self._responses)
-
-    def _split(self, part: Part) -> tuple[list[Piece], Tally]:
-        """Encode a part and split it by the columns that rows lack."""
-        has = [c for c in self.columns if c.name in part.columns]
-        whole = [*has, *map(Column, self._responses)]
-        arrays = [encode(part.columns[c.name], c, part.where) for c in whole]
-        weights = self._weights_of(part)
-        absent = [c.name for c in self.columns if c.name not in part.columns]
-        no_null = not any(part.columns[c.name].null_count for c in has if c.levels)
-        numbers = [a for a in (*arrays, weights) if a is not None]
-        if has and no_null and _are_finite(numbers):
-            return [self._piece(absent, arrays, weights, part)], Tally(part.rows)
-
-        gone = np.zeros((part.rows, len(has)), dtype=bool)
-        for j, column in enumerate(has):
-            gone[:, j] = is_missing(part.columns[column.name])
-        nulls = {c.name: gone[:, j] for j, c in enumerate(has)}
-        nulls |= {n: np.isnan(arrays[-1][:, 0]) for n in self._responses}
-        if self.weights and weights is not None:
-            nulls[self.weights] = np.isnan(weights)
-        incomplete = np.logical_or.reduce([*nulls.values()])
-        counts = {n: int(null.sum()) for n, null in nulls.items() if null.any()}
-        tally = Tally(part.rows, int(incomplete.sum()), counts)
-        if self.nulls == "raise" and tally.incomplete:
-            return [], tally  # the error comes at the end of the file, with all its counts
-        used = np.ones(part.rows, dtype=bool) if weights is None else weights != 0.0
-        if self.nulls == "drop":
-            used &= ~incomplete
-        elif self.response is not None and (nulls[self.response] & used).any():
-            bad = {self.response: int(np.count_nonzero(nulls[self.response] & used))}
-            raise NotFinite(bad, part.rows, f"the response of {part.where}")
-        pieces = []
-        codes = _codes(gone)
-        for code in np.unique(codes[used]):
-            index = np.flatnonzero((codes == code) & used)
-            lacks = gone[index[0]]
-            if lacks.all():
-                raise RowsWithoutFeatures(part.where, len(index))
-            out_of = (*lacks, *(False for _ in self._responses))
-            kept = [a[index] for a, out in zip(arrays, out_of, strict=True) if not out]
-            names = {*absent, *(c.name for c, out in zip(has, lacks, strict=True) if out)}
-            self._check_finite(kept, names, part)
-            own = None if weights is None else weights[index]
-            pieces.append(self._piece(names, kept, own, part))
-        return pieces, tally
-
-    def _piece(
-        self, lacks: Collection[str], arrays: list[Array], weights: Array | None, part: Part
-    ) -> Piece:
-        if weights is not None:
-            try:
-                checked_weights(weights, len(arrays[-1]))
-            except BadWeights as error:
-                what = f"In column {self.weights!r} of {part.where}: {error.what}"
-                raise BadWeights(what) from None
-        ordered = tuple(c.name for c in self.columns if c.name in lacks)
-        return Piece(ordered, arrays, weights, part.where)
-
-    def _check_finite(self, arrays: list[Array], lacks: Collection[str], part: Part) -> None:
-        there = [*(c.name for c in self.columns if c.name not in lacks), *self._responses]
-        bad = {n: int((~np.isfinite(a)).sum()) for n, a in zip(there, arrays, strict=True)}
-        if any(bad.values()):
-            raise NotFinite({n: k for n, k in bad.items() if k}, part.rows, part.where)
-
-    def _weights_of(self, part: Part) -> Array | None:
-        name = self.weights
-        return None if name is None else encode(part.columns[name], Column(name), part.where)[:, 0]
-
-
-def _are_finite(arrays: Sequence[Array]) -> bool:
-    """Say whether all numbers are finite: so are the least and the greatest, then."""
-    return all(math.isfinite(a.min()) and math.isfinite(a.max()) for a in arrays if a.size)
-
-
-def _codes(gone: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give different rows of a table of booleans different numbers."""
-    if gone.shape[1] < 63:
-        return np.asarray(gone @ (1 << np.arange(gone.shape[1])), dtype=np.intp)
-    return np.unique(np.packbits(gone, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
+        """Read the rows again: yield blocks of encoded columns; no row of weight zero."""
+        own = self.rows.splitter.names_of(self.lacks)
+        at = [own.index(n) for n in names]
+        splitter = self.rows.splitter
+        for piece in splitter.pieces(self.rows.table.parts(splitter.names), Tally()):
+            if piece.lacks == self.lacks:
+                block = np.column_stack(piece.arrays)[:, at]
+                w = piece.weights
+                yield (block, None) if w is None else (block[w > 0.0], w[w > 0.0])

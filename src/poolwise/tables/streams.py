@@ -74,15 +74,15 @@ class StreamBatches:
             yield Part(columns, batch.num_rows, self.where, float(batch.nbytes))
 
     @cached_property
-    def _kept(self) -> Kept:
-        kept = Kept()
+    def _kept(self) -> KeptBatches:
+        kept = KeptBatches()
         for batch in self.stream:
             kept.add(batch.select([*self.kinds]))
         kept.finish()
         return kept
 
 
-class Kept:
+class KeptBatches:
     """Batches, in memory or in a temporary file that goes when this does."""
 
     def __init__(self) -> None:

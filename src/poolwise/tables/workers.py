@@ -60,8 +60,10 @@ def workers_of(given: Any, jobs: int | None = None) -> Workers:
     jobs : int, optional
         The number of threads where none is given; one by default.
     """
-    if given is None or isinstance(given, int):
-        return Threads(checked_jobs(jobs) if given is None else checked_jobs(given, "workers"))
+    if given is None:
+        return Threads(checked_jobs(jobs))
+    if isinstance(given, int):
+        return Threads(checked_jobs(given, "workers"))
     for kind in type(given).__mro__:
         if module := CLUSTERS.get(kind.__module__.partition(".")[0]):
             found: Workers = import_module(f"poolwise.tables.{module}").workers(given)

@@ -1,4 +1,4 @@
-"""Reading: rows that come in blocks are added up, in as few runs as lose no digits."""
+"""Adding up: rows that come in blocks, in as few runs as lose no digits."""
 
 from __future__ import annotations
 

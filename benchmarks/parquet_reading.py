@@ -1,4 +1,4 @@
-"""Reading: moments of Parquet files beside the bare decoding, and as there are more rows."""
+"""Parquet reading: moments of files beside the bare decoding, and as there are more rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from poolwise.progress import tracked
 BATCH = 65_536
 
 
-def reading(*, quick: bool) -> list[Answer]:
+def parquet_reading(*, quick: bool) -> list[Answer]:
     rows = 200_000 if quick else 20_000_000
     with parquet_files(rows) as folder:
         works: dict[str, Callable[[], object]] = {
@@ -41,7 +41,7 @@ def reading(*, quick: bool) -> list[Answer]:
     for kept, most in (("fast", 1.6), ("accurate", 4.0), ("exact", None)):
         answers.append(
             Answer(
-                "reading",
+                "parquet_reading",
                 f"Moments from Parquet, {kept} / pyarrow decoding it",
                 ratios(seconds[kept], seconds["decode"]),
                 None if most is None else Target(f"at most {most:g}", high=most),
@@ -49,7 +49,7 @@ def reading(*, quick: bool) -> list[Answer]:
             )
         )
     memory = Answer(
-        "reading",
+        "parquet_reading",
         "Peak extra memory of reading them",
         (peak.megabytes,),
         Target("under 800 MB", high=800.0),
@@ -72,14 +72,14 @@ def growth(*, quick: bool) -> list[Answer]:
     each = ", ".join(f"{n:,}: {p:.0f} MB" for n, p in zip(sizes, peaks, strict=True))
     return [
         Answer(
-            "reading",
+            "parquet_reading",
             "Log-log slope of the time in rows",
             slopes(sizes, times),
             Target("0.9 to 1.1", 0.9, 1.1),
             detail=listed(sizes, times),
         ),
         Answer(
-            "reading",
+            "parquet_reading",
             f"Memory at {sizes[-1]:,} rows / at {sizes[1]:,}",
             (peaks[-1] / peaks[1],),
             Target("at most 1.2", high=1.2),

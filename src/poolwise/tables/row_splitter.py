@@ -1,0 +1,185 @@
+"""RowSplitter: parts of a streamed table as numbers, split by the columns that rows lack."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolwise.chunks import checked_weights
+from poolwise.double_double import Array
+from poolwise.errors import (
+    BadWeights,
+    NotFinite,
+    NullsInFile,
+    RowsWithoutFeatures,
+)
+from poolwise.tables.arrow_columns import encode, is_missing
+from poolwise.tables.columns import Column, encoded
+from poolwise.tables.files import Nulls
+from poolwise.tables.rows import rows_at_once
+from poolwise.tables.streamed import Part
+
+Lacks: TypeAlias = tuple[str, ...]
+
+
+class Piece(NamedTuple):
+    """Rows of one part that lack the same columns."""
+
+    lacks: Lacks
+    arrays: list[Array]  # the encoded columns they have, and the response last
+    weights: Array | None
+    where: str
+
+
+@dataclass
+class Tally:
+    """Rows, those of them that lack a value, and how many values each column lacks."""
+
+    rows: int = 0
+    incomplete: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, other: Tally) -> None:
+        """Count the rows of another tally too."""
+        self.rows, self.incomplete = self.rows + other.rows, self.incomplete + other.incomplete
+        for name, count in other.counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+
+
+@dataclass(frozen=True)
+class RowSplitter:
+    """How parts of a table become numbers, split by the columns that rows lack.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        Those of the problem's columns that the table has.
+    response : str or None
+        Name of the response, which every row must have; None where no column is one.
+    weights : str or None
+        The column of row weights.
+    nulls : {"split", "drop", "raise"}
+        What a missing value does; see :class:`poolwise.Files`.
+    """
+
+    columns: tuple[Column, ...]
+    response: str | None
+    weights: str | None
+    nulls: Nulls
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The raw columns to read."""
+        weights = (self.weights,) if self.weights else ()
+        return (*(c.name for c in self.columns), *self._responses, *weights)
+
+    @property
+    def _responses(self) -> tuple[str, ...]:
+        return () if self.response is None else (self.response,)
+
+    def pieces(self, parts: Iterator[Part], tally: Tally) -> Iterator[Piece]:
+        """Split all parts, and count the rows that lack a value."""
+        at_once = rows_at_once(len(self.names_of(())))
+        file, own = "", Tally()
+        for long_part in parts:
+            if long_part.where != file:
+                self._end_of_file(file, own)
+                file, own = long_part.where, Tally()
+            for part in long_part.slices(at_once):
+                split, nulls = self._split(part)
+                own.add(nulls)
+                tally.add(nulls)
+                yield from split
+        self._end_of_file(file, own)
+
+    def _end_of_file(self, file: str, own: Tally) -> None:
+        if self.nulls == "raise" and own.incomplete:
+            raise NullsInFile(file, own.counts, own.incomplete)
+
+    def names_of(self, lacks: Lacks) -> Lacks:
+        """Return the encoded columns of rows that lack some, and the response."""
+        return (*encoded([c for c in self.columns if c.name not in lacks]), *self._responses)
+
+    def _split(self, part: Part) -> tuple[list[Piece], Tally]:
+        """Encode a part and split it by the columns that rows lack."""
+        has = [c for c in self.columns if c.name in part.columns]
+        whole = [*has, *map(Column, self._responses)]
+        arrays = [encode(part.columns[c.name], c, part.where) for c in whole]
+        weights = self._weights_of(part)
+        absent = [c.name for c in self.columns if c.name not in part.columns]
+        no_null = not any(part.columns[c.name].null_count for c in has if c.levels)
+        numbers = [a for a in (*arrays, weights) if a is not None]
+        if has and no_null and _are_finite(numbers):
+            return [self._piece(absent, arrays, weights, part)], Tally(part.rows)
+
+        gone = np.zeros((part.rows, len(has)), dtype=bool)
+        for j, column in enumerate(has):
+            gone[:, j] = is_missing(part.columns[column.name])
+        nulls = {c.name: gone[:, j] for j, c in enumerate(has)}
+        nulls |= {n: np.isnan(arrays[-1][:, 0]) for n in self._responses}
+        if self.weights and weights is not None:
+            nulls[self.weights] = np.isnan(weights)
+        incomplete = np.logical_or.reduce([*nulls.values()])
+        counts = {n: int(null.sum()) for n, null in nulls.items() if null.any()}
+        tally = Tally(part.rows, int(incomplete.sum()), counts)
+        if self.nulls == "raise" and tally.incomplete:
+            return [], tally  # the error comes at the end of the file, with all its counts
+        used = np.ones(part.rows, dtype=bool) if weights is None else weights != 0.0
+        if self.nulls == "drop":
+            used &= ~incomplete
+        elif self.response is not None and (nulls[self.response] & used).any():
+            bad = {self.response: int(np.count_nonzero(nulls[self.response] & used))}
+            raise NotFinite(bad, part.rows, f"the response of {part.where}")
+        pieces = []
+        codes = _codes(gone)
+        for code in np.unique(codes[used]):
+            index = np.flatnonzero((codes == code) & used)
+            lacks = gone[index[0]]
+            if lacks.all():
+                raise RowsWithoutFeatures(part.where, len(index))
+            out_of = (*lacks, *(False for _ in self._responses))
+            kept = [a[index] for a, out in zip(arrays, out_of, strict=True) if not out]
+            names = {*absent, *(c.name for c, out in zip(has, lacks, strict=True) if out)}
+            self._check_finite(kept, names, part)
+            own = None if weights is None else weights[index]
+            pieces.append(self._piece(names, kept, own, part))
+        return pieces, tally
+
+    def _piece(
+        self, lacks: Collection[str], arrays: list[Array], weights: Array | None, part: Part
+    ) -> Piece:
+        if weights is not None:
+            try:
+                checked_weights(weights, len(arrays[-1]))
+            except BadWeights as error:
+                what = f"In column {self.weights!r} of {part.where}: {error.what}"
+                raise BadWeights(what) from None
+        ordered = tuple(c.name for c in self.columns if c.name in lacks)
+        return Piece(ordered, arrays, weights, part.where)
+
+    def _check_finite(self, arrays: list[Array], lacks: Collection[str], part: Part) -> None:
+        there = [*(c.name for c in self.columns if c.name not in lacks), *self._responses]
+        bad = {n: int((~np.isfinite(a)).sum()) for n, a in zip(there, arrays, strict=True)}
+        if any(bad.values()):
+            raise NotFinite({n: k for n, k in bad.items() if k}, part.rows, part.where)
+
+    def _weights_of(self, part: Part) -> Array | None:
+        name = self.weights
+        return None if name is None else encode(part.columns[name], Column(name), part.where)[:, 0]
+
+
+def _are_finite(arrays: Sequence[Array]) -> bool:
+    """Say whether all numbers are finite: so are the least and the greatest, then."""
+    return all(math.isfinite(a.min()) and math.isfinite(a.max()) for a in arrays if a.size)
+
+
+def _codes(gone: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Give different rows of a table of booleans different numbers."""
+    if gone.shape[1] < 63:
+        return np.asarray(gone @ (1 << np.arange(gone.shape[1])), dtype=np.intp)
+    return np.unique(np.packbits(gone, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
