@@ -128,8 +128,8 @@ def _result(client: Any, future: Any, where: str, *, had_workers: bool) -> Any:
         try:
             return future.result(timeout=PATIENCE)
         except TimeoutError:
-            if future.done():  # it is what the rows raised
-                raise
+            if future.done():  # the rows raised it, or the result came just after we gave up
+                return future.result()
         there = bool(client.nthreads())
         had_workers = had_workers or there
         empty_looks = empty_looks + 1 if had_workers and not there else 0
