@@ -330,7 +330,7 @@ def test_workers_that_lack_poolwise_are_an_error_that_says_what_to_do(
 
 def test_another_error_of_the_workers_is_sparks(spark):
     with pytest.raises(pyspark.errors.PythonException, match="ZeroDivisionError"):
-        engine._run(lambda batches: iter([1 / 0]), spark.range(1))
+        engine._run(lambda batches: iter([1 / 0]), lambda: spark.range(1), "rows")
 
 
 def test_the_regression_of_spark_itself_finds_our_coefficients(spark):
