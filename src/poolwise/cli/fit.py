@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,11 +27,11 @@ from poolwise.cli.arguments import (
 )
 from poolwise.cli.given import MOMENTS, Asked, tables_given
 from poolwise.cli.messages import as_records, heard, name, told_plainly
+from poolwise.cli.reporting import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table
 from poolwise.cli.verdicts import say_verdict
 
 FORMAT, VERSION = "poolwise fit", 1
-PAGES = (".html", ".htm", ".json")
 
 
 def fit_model(
@@ -102,20 +101,7 @@ def fit_model(
             model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)
             answer = {"answer": None, "text": diagnose(model).verdict}
         else:
-            from poolwise.report import report as report_on
-
-            made = report_on(
-                given.X,
-                given.y,
-                sources=given.sources,
-                sample_weight=given.weights,
-                method=method,
-                response=label,
-                precision=precision,
-                random_state=seed,
-                files=given.files,
-                command=["poolwise", *sys.argv[1:]],
-            )
+            made = report_on(given, method=method, precision=precision, seed=seed)
             model, answer = made.model, made.data["verdict"]
             made.save(report, overwrite=force)
             written.append(report)

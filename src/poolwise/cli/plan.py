@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,9 +18,13 @@ from poolwise.cli.arguments import (
     TextColumns,
     Weights,
 )
-from poolwise.cli.given import MOMENTS, Asked, tables_given
+from poolwise.cli.given import MOMENTS, Asked, Given, tables_given
 from poolwise.cli.messages import as_records, heard, told_plainly
 from poolwise.cli.screen import say, say_json, show_table
+
+if TYPE_CHECKING:
+    from poolwise.precision import Precision
+    from poolwise.regressor import PooledRegressor
 
 FORMAT, VERSION = "poolwise plan", 1
 
@@ -116,8 +120,8 @@ def plan_rows(
         show_table(*found.cells())
 
 
-def _fitted(given: Any, precision: str) -> Any:
+def _fitted(given: Given, precision: Precision) -> PooledRegressor:
     from poolwise.regressor import PooledRegressor
 
-    model = PooledRegressor(response=given.account.response, precision=precision)  # type: ignore[arg-type]
+    model = PooledRegressor(response=given.account.response, precision=precision)
     return model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)

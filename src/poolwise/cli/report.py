@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -26,9 +25,9 @@ from poolwise.cli.arguments import (
     check_out,
     interrupted,
 )
-from poolwise.cli.fit import PAGES
 from poolwise.cli.given import Asked, tables_given
 from poolwise.cli.messages import as_records, heard, told_plainly
+from poolwise.cli.reporting import PAGES, report_on
 from poolwise.cli.screen import say, say_json
 from poolwise.cli.verdicts import say_verdict
 
@@ -80,21 +79,8 @@ def write_report(
     ):
         if not as_json:
             given.account.show()
-        from poolwise.report import report
-
-        made = report(
-            given.X,
-            given.y,
-            sources=given.sources,
-            sample_weight=given.weights,
-            method=method,
-            response=label,
-            precision=precision,
-            cv=folds,
-            random_state=seed,
-            title=title,
-            files=given.files,
-            command=["poolwise", *sys.argv[1:]],
+        made = report_on(
+            given, method=method, precision=precision, seed=seed, folds=folds, title=title
         )
         made.save(out, overwrite=force)
         written.append(out)
