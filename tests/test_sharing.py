@@ -17,6 +17,7 @@ def saved(columns, least, folder, weights=None, factor=1.0):
     rows = np.column_stack([AGE, *(np.asarray(c, dtype=float) for c in columns.values())])
     moments = factor * Moments.of_rows(["age", *columns], rows, weights)
     moments.save(folder / "a.moments.json", overwrite=True, min_rows=least)
+    return Moments.load(folder / "a.moments.json").rows
 
 
 def refused(columns, least, folder, match=None):
@@ -28,7 +29,7 @@ def test_any_column_of_two_values_has_two_groups(tmp_path):
     few = np.arange(N) < 3
     for column in (few, 1.0 + few, -5.0 * few, 1e9 + few, 1e150 * few, ~few):
         refused({"sex": column}, 10, tmp_path, r"column 'sex' has 3 rows")
-        saved({"sex": column}, 3, tmp_path)
+        assert saved({"sex": column}, 3, tmp_path) == N
 
 
 def test_the_rows_whose_level_has_no_indicator_are_a_group(tmp_path):
@@ -37,8 +38,8 @@ def test_the_rows_whose_level_has_no_indicator_are_a_group(tmp_path):
     site[:4] = 3
     levels = {f"site={k}": site == k for k in range(3)}
     refused(levels, 10, tmp_path, "The group of 'site' without an indicator has 4 rows")
-    saved(levels, 4, tmp_path)
-    saved({f"site={k}": np.arange(N) % 3 == k for k in range(3)}, 60, tmp_path)
+    assert saved(levels, 4, tmp_path) == N
+    assert saved({f"site={k}": np.arange(N) % 3 == k for k in range(3)}, 60, tmp_path) == N
     two = {"a": site == 0, "b": (site == 1) | (site == 2)}
     refused(two, 10, tmp_path, "by columns 'a' and 'b' has 4 rows")
 
@@ -46,12 +47,13 @@ def test_the_rows_whose_level_has_no_indicator_are_a_group(tmp_path):
 def test_a_group_inside_of_another_tells_of_the_difference(tmp_path):
     over = {"over 60": np.arange(N) < 80, "over 61": np.arange(N) < 77}
     refused(over, 10, tmp_path, "by columns 'over 60' and 'over 61' has 3 rows")
-    saved(over, 3, tmp_path)
+    assert saved(over, 3, tmp_path) == N
 
 
 def test_groups_that_cross_tell_counts_but_no_sums(tmp_path):
     crossed = {"a": np.arange(N) < 100, "b": (np.arange(N) >= 98) | (np.arange(N) < 50)}
-    saved(crossed, 40, tmp_path)  # two rows have a and b only from 98 on, but no cell is empty
+    # Two rows have a and b only from 98 on, but no cell is empty.
+    assert saved(crossed, 40, tmp_path) == N
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -72,14 +74,14 @@ def test_the_guard_finds_every_small_group_of_one_or_two_columns_that_sums_tell(
             if np.abs(left).max() < 1e-9:  # the group is a sum of columns: its sums are told
                 sizes.append(int(inside.sum()))
     least = min(sizes)
-    saved(sets, least, tmp_path)
+    assert saved(sets, least, tmp_path) == N
     refused(sets, least + 1, tmp_path, f"has {least} rows")
 
 
 def test_rows_that_all_weigh_the_same_are_counted_as_rows(tmp_path):
     half = {"g": np.arange(N) % 2}
-    saved(half, 100, tmp_path, factor=0.01)
-    saved(half, 100, tmp_path, weights=np.full(N, 3.0))
+    assert saved(half, 100, tmp_path, factor=0.01) == N
+    assert saved(half, 100, tmp_path, weights=np.full(N, 3.0)) == N
     with pytest.raises(TooFewToShare, match="column 'g' has 100 rows"):
         saved(half, 101, tmp_path, weights=np.full(N, 3.0))
 

@@ -39,13 +39,14 @@ def test_a_schema_is_one(which):
 def test_what_is_written_follows_the_schema(kind):
     model = fitted("feature_transfer", world(kind))
     for moments in (True, False):
-        CHECK.validate(json.loads(text_of_model(model, moments=moments)))
+        found = json.loads(text_of_model(model, moments=moments))
+        assert not list(CHECK.iter_errors(found))
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD)
 def test_every_method_follows_the_schema(method):
     model = fitted(EVERY_METHOD[method], world("weights, two sources"))
-    CHECK.validate(json.loads(text_of_model(model)))
+    assert not list(CHECK.iter_errors(json.loads(text_of_model(model))))
 
 
 def test_schema_and_reader_have_the_same_keys():
@@ -68,7 +69,7 @@ def test_what_the_reader_takes_the_schema_takes(which, data):
         record_of(json.dumps(found), "here")
     except UnreadableModel:
         return
-    CHECK.validate(found)
+    assert not list(CHECK.iter_errors(found))
 
 
 def test_the_schema_travels_with_the_package():

@@ -238,8 +238,11 @@ def test_only_so_many_shards_are_under_way(tmp_path, client, rows, monkeypatch):
     monkeypatch.setattr(ours, "FEWEST_AHEAD", 3)
     monkeypatch.setattr(ours, "AHEAD", 1)
     batches = opened(write(tmp_path / "old", rows, files=12), client).batches
+    count = 0
     for k, _ in enumerate(batches.each(Reading(SUMS), lambda *_: None)):
         until(lambda k=k: len(client.futures) == min(3, 11 - k))
+        count += 1
+    assert count == 12
 
 
 # --- Workers that are lost.
