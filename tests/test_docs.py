@@ -18,7 +18,9 @@ import shutil
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatch
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,15 +115,25 @@ def output_of_command(line):
     return told.stdout + told.stderr
 
 
-@pytest.mark.parametrize("page", RUN, ids=name_of)
-def test_the_code_of_a_page_runs_and_its_output_is_the_one_shown(page, tmp_path, monkeypatch):
-    if page in NEEDS_JAVA and not HAS_JAVA:
-        pytest.skip("there is no Java, which Spark runs on")
-    monkeypatch.chdir(tmp_path)  # a page may write files where it is
+def run_page(page, folder):
+    """Run the blocks of a page in a folder, as it may write files where it is."""
     names = {"__name__": "__main__"}
-    for block in blocks_of(page):
-        output = output_of(block, page, names)
-        assert output.split() == block.shown.split(), f"{name_of(page)}:{block.line}\n{output}"
+    with contextlib.chdir(folder):
+        for block in blocks_of(page):
+            output = output_of(block, page, names)
+            assert output.split() == block.shown.split(), f"{name_of(page)}:{block.line}\n{output}"
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_the_code_of_a_page_runs_and_its_output_is_the_one_shown(page, tmp_path):
+    if page not in NEEDS_JAVA:
+        run_page(page, tmp_path)
+        return
+    if not HAS_JAVA:
+        pytest.skip("there is no Java, which Spark runs on")
+    # A process has one session of Spark, whose working directory is the one it began in.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        alone.submit(run_page, page, tmp_path).result()
 
 
 def test_only_pages_that_are_run_have_python_blocks():
