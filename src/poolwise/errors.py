@@ -442,6 +442,28 @@ class NeedsRows(TransferError):
         )
 
 
+class NeedsTargetRows(TransferError):
+    """A method that learns from rows was given a target as moments alone, or an update."""
+
+    def __init__(self, method: str) -> None:
+        super().__init__(
+            f"{method} learns from rows, and of the target only moments are at hand: it can neither "
+            "be fitted to moments nor updated. Fit it to all rows again, or use bayes_pooling, "
+            "which needs moments alone."
+        )
+
+
+class NoCoefficients(TransferError, AttributeError):
+    """Coefficients of a model that is not linear."""
+
+    def __init__(self, attribute: str, method: str) -> None:
+        super().__init__(
+            f"There is no {attribute}: {method} is a weighted mean of linear models and trees. "
+            "summary() has the weights and what each new column does; fit_ is the linear "
+            "candidate with derived columns; derived_pooling and bayes_pooling have coefficients."
+        )
+
+
 class TooFewRows(TransferError):
     """Fewer rows than the method can live with."""
 

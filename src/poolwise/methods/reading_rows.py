@@ -1,0 +1,26 @@
+"""Reading rows: what methods that learn from rows ask of their options and of a problem."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Protocol
+
+from poolwise.errors import BadOption, NeedsTargetRows
+from poolwise.problem import Problem
+
+
+class Learner(Protocol):
+    """The options of a method that learns from rows."""
+
+    random_state: int
+    most_rows: int
+
+
+def check_rows(method: Learner, problem: Problem) -> None:
+    """Refuse options that mean nothing, and a target without rows."""
+    if not (isinstance(method.random_state, Integral) and 0 <= method.random_state < 2**31):
+        raise BadOption("random_state", method.random_state, "a whole number from 0 on")
+    if not (isinstance(method.most_rows, Integral) and method.most_rows >= 1):
+        raise BadOption("most_rows", method.most_rows, "a whole number from 1 on")
+    if problem.target_rows is None:
+        raise NeedsTargetRows(type(method).__name__)
