@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+
 from poolwise.boosting.candidates import widened
 from poolwise.boosting.derived_column import DerivedColumn
 from poolwise.boosting.stack import Stack
 from poolwise.double_double import Array
 from poolwise.fit import LinearFit
+from poolwise.intervals import quantile
 from poolwise.problem import Method, Problem
 
 
@@ -77,7 +80,28 @@ class Answer:
             return self.fit.predict(rows)
         if self.derived.stack is not None:
             return self.derived.stack.predict(rows)
-        return self.fit.predict(widened(rows, self.problem.features, self.derived.columns))
+        return self.fit.predict(self._wide(rows))
+
+    def width(self, rows: Array, coverage: float) -> Array | None:
+        """Return half the width of the interval of each row's response, where there is one.
+
+        Parameters
+        ----------
+        rows : array of shape (n, features)
+            Rows of the problem's features.
+        coverage : float
+            The probability that an interval holds the response.
+        """
+        if self.derived is not None and self.derived.stack is not None:
+            return np.full(len(rows), self.derived.stack.spread.width(coverage))
+        deviation = self.fit.deviation(self._wide(rows))
+        return None if deviation is None else quantile(self.fit.tails, coverage) * deviation
+
+    def _wide(self, rows: Array) -> Array:
+        """Return rows with their derived columns."""
+        if self.derived is None:
+            return rows
+        return widened(rows, self.problem.features, self.derived.columns)
 
 
 @runtime_checkable

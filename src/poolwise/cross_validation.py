@@ -15,21 +15,21 @@ from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
+from poolwise.answer import Answer, AnyMethod, answered, is_method
 from poolwise.comparison import Comparison
 from poolwise.double_double import Array
 from poolwise.errors import (
     BadOption,
     BadWeights,
     NeedsRows,
+    NeedsTargetRows,
     TooFewRows,
     TooFewToCompare,
     UnknownMethod,
 )
-from poolwise.fit import LinearFit
 from poolwise.intake import Intake, gather
-from poolwise.methods import METHODS, method_of
+from poolwise.methods import METHOD_NAMES, METHODS, method_of
 from poolwise.precision import Precision
-from poolwise.problem import Method
 from poolwise.progress import tracked
 from poolwise.regressor import PooledRegressor
 from poolwise.suspicions import suspicions
@@ -69,11 +69,12 @@ def compare(
     sources : object, optional
         History; see :class:`poolwise.Sources`.
     methods : list or mapping, optional
-        What to compare: keys of ``poolwise.METHODS``, method objects, :class:`PooledRegressor`
+        What to compare: names of methods, method objects, :class:`PooledRegressor`
         objects, or any regressor that takes NaN: it is fitted on all rows, stacked, with NaN where
-        a source lacks a column. A mapping gives labels. Unless given: every method, and
-        scikit-learn's HistGradientBoostingRegressor as ``trees_on_nan``. ``target_only`` is
-        always there, since the others are measured against it.
+        a source lacks a column. A mapping gives labels. Unless given: every linear method, and
+        scikit-learn's HistGradientBoostingRegressor as ``trees_on_nan``; those that grow trees
+        themselves, such as ``boosted_pooling``, take seconds per fold and are to be named.
+        ``target_only`` is always there, since the others are measured against it.
     cv : int, splitter or iterable, optional
         How to split the complete target rows; five folds, ten times, unless given. An integer
         means that many folds, ten times.
@@ -160,7 +161,7 @@ def compare_intake(
             continue
         try:
             predict = data.fit(contenders[label], train)
-        except (NeedsRows, TooFewRows) as error:
+        except (NeedsRows, NeedsTargetRows, TooFewRows) as error:
             skipped[label] = str(error)
             continue
         except Exception as error:
@@ -181,19 +182,19 @@ def compare_intake(
 
 def fold_fits(
     intake: Intake,
-    method: Method,
+    method: AnyMethod,
     *,
     folds: int,
     precision: Precision = "auto",
     random_state: int = 0,
-) -> Iterator[tuple[NDArray[np.intp], Array, Array, LinearFit]]:
-    """Fit on all folds but one and yield, for each fold, the rows left out, X, y, and the fit.
+) -> Iterator[tuple[NDArray[np.intp], Array, Array, Answer]]:
+    """Fit on all folds but one and yield, for each fold, the rows left out, X, y, and the answer.
 
     Parameters
     ----------
     intake : Intake
         Target and sources.
-    method : Method
+    method : Method or RowMethod
         What to fit.
     folds : int
         Number of folds, at most; never more than there are rows.
@@ -240,7 +241,7 @@ class _Data:
 
     def fit(self, contender: Any, train: NDArray[np.intp]) -> Predictor:
         """Fit on some target rows and all of the history."""
-        if hasattr(contender, "solve"):
+        if is_method(contender):
             return self.fit_method(contender, train, self.intake.problem.intercept).predict
         if isinstance(contender, PooledRegressor):
             method, intercept = method_of(contender.method), contender.fit_intercept
@@ -255,8 +256,8 @@ class _Data:
             raise BadWeights("All rows of a test fold have weight zero.")
         return float(np.sqrt(np.average(squared, weights=weights)))
 
-    def fit_method(self, method: Method, train: NDArray[np.intp], intercept: bool) -> LinearFit:
-        """Fit a linear method on some target rows and all of the history."""
+    def fit_method(self, method: AnyMethod, train: NDArray[np.intp], intercept: bool) -> Answer:
+        """Fit a method of ours on some target rows and all of the history."""
         response = self.intake.problem.response
         rows = TableRows(
             ArrayTable(self.X[train], self.names),
@@ -268,8 +269,7 @@ class _Data:
         )
         target = rows.moments(self.precision, intercept=intercept)
         problem = self.intake.problem.with_target(target, rows)
-        fit = method.solve(replace(problem, intercept=intercept))
-        return problem.restored(fit)
+        return answered(method, replace(problem, intercept=intercept)).restored()
 
     def _fit_stacked(self, estimator: Any, train: NDArray[np.intp]) -> Predictor:
         problem = self.intake.problem
@@ -310,15 +310,15 @@ def _contenders(methods: Any, random_state: int) -> dict[str, Any]:
 
 
 def _contender(given: Any) -> Any:
-    if isinstance(given, str | type) or hasattr(given, "solve"):
+    if isinstance(given, str | type) or is_method(given):
         return method_of(given)
     if hasattr(given, "fit") and hasattr(given, "predict"):
         return given
-    raise UnknownMethod(given, list(METHODS))
+    raise UnknownMethod(given, list(METHOD_NAMES))
 
 
 def _is_ours(contender: Any) -> bool:
-    return hasattr(contender, "solve") or isinstance(contender, PooledRegressor)
+    return is_method(contender) or isinstance(contender, PooledRegressor)
 
 
 def _labelled(methods: Iterable[Any]) -> dict[str, Any]:

@@ -117,9 +117,7 @@ def fits_on(model: FittedModel, patterns: Sequence[Sequence[Column]]) -> list[Li
         Columns of the model: all, or all but some optional ones.
     """
     names = model.fit.names
-    known = [
-        {*encoded(has), *(c.name for c in _derived_columns(model, has))} for has in patterns
-    ]
+    known = [{*encoded(has), *(c.name for c in _derived_columns(model, has))} for has in patterns]
     lacking = [sorted(set(names) - there) for there in known]
     wanted = [tuple(lacks) for lacks in lacking if lacks]
     fits = dict(zip(wanted, _fits_without(model, wanted), strict=True)) if wanted else {}

@@ -42,7 +42,6 @@ from poolwise.tables.responses import name_of
 from poolwise.theory import transfer_gain_of
 from poolwise.updating import Change, changed, is_moments
 
-
 COEFFICIENTS = ("coef_", "intercept_", "coef_names_", "coef_cov_")
 
 
@@ -438,12 +437,18 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         Summary
             Plain data that prints as text and shows as HTML.
         """
+        model = self._kept()
+        problem = model.known_problem("summary")
+        if model.derived is not None and model.derived.problem is not None:
+            problem = model.derived.problem
         return summarise(
-            self._kept().known_problem("summary"),
-            self.fit_,
-            method=name_of_method(self.method_),
+            problem,
+            model.fit,
+            method=name_of_method(model.method),
             transfer_gain=self.transfer_gain_,
-            cautions=self.cautions_,
+            cautions=model.cautions,
+            reason=model.reason,
+            stack=model.stack,
         )
 
     def __sklearn_tags__(self) -> Any:

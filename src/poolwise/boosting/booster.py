@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
-from poolwise.boosting.trees import Trees
+from poolwise.boosting.trees import EVERY_VALUE, Trees
 from poolwise.double_double import Array
 
 THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
@@ -66,7 +66,7 @@ def _plain(booster: HistGradientBoostingRegressor) -> Trees:
         baseline=float(booster._baseline_prediction.reshape(-1)[0]),
         roots=roots,
         feature=np.where(is_leaf, 0, nodes["feature_idx"]).astype(np.intp),
-        threshold=np.where(is_leaf, 0.0, nodes["num_threshold"]),
+        threshold=np.where(is_leaf, 0.0, np.minimum(nodes["num_threshold"], EVERY_VALUE)),
         missing_left=nodes["missing_go_to_left"].astype(np.bool_) & ~is_leaf,
         left=np.where(is_leaf, own, root + nodes["left"]).astype(np.intp),
         right=np.where(is_leaf, own, root + nodes["right"]).astype(np.intp),

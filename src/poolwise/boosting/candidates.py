@@ -255,9 +255,7 @@ def _own_trees(target: LearningRows, seed: int) -> list[TreeMean]:
     return found
 
 
-def _grown(
-    target: LearningRows, X: Array, y: Array, growth: Growth, seed: int
-) -> list[TreeMean]:
+def _grown(target: LearningRows, X: Array, y: Array, growth: Growth, seed: int) -> list[TreeMean]:
     """Grow trees on the target's rows outside each fold."""
     found = []
     for k in range(FOLDS):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poolwise.boosting.booster import Growth, grow
 from poolwise.boosting.derived_column import DerivedColumn
@@ -135,7 +136,7 @@ def _grown(rows: LearningRows, seed: int) -> Trees:
     return grow(rows.X, rows.y, rows.weights, POOLED, seed)
 
 
-def _by_fold(boosters: Sequence[Trees], X: Array, fold: Array) -> Array:
+def _by_fold(boosters: Sequence[Trees], X: Array, fold: NDArray[np.intp]) -> Array:
     """Return what the trees that have not seen a row say of it, at each stage."""
     found = np.empty((len(X), len(STAGES)))
     for k, trees in enumerate(boosters):

@@ -72,6 +72,15 @@ class Evidence:
             return self.fall / self.fall_error
         return float(np.sign(self.fall)) * np.inf if self.fall else 0.0
 
+    def in_words(self) -> str:
+        """Say what the target's rows say of the part that is not linear."""
+        change = f"{abs(self.share):.0%} {'lower' if self.fall > 0.0 else 'higher'} than"
+        return (
+            f"On the {self.rows:,} target rows, each predicted by models that had not seen it, the "
+            f"mean squared error with trees is {change if self.fall else 'the same as'} that of "
+            f"the linear model ({abs(self.sureness):.1f} standard errors)"
+        )
+
     def times_units(self, response: int) -> Evidence:
         """Return the evidence for a response that had been divided by a power of two."""
         return Evidence(

@@ -30,12 +30,18 @@ class PartialEffect:
         The mean prediction over target rows at each value, less its mean over the values.
     deviations : tuple of float
         Standard errors of these, by the jackknife: from models made without a fifth of the target.
+    change : float
+        The mean prediction at the last value, less that at the first.
+    change_deviation : float
+        Its standard error, the same.
     """
 
     feature: str
     values: tuple[float, ...]
     means: tuple[float, ...]
     deviations: tuple[float, ...]
+    change: float
+    change_deviation: float
 
     def times_units(self, feature: int, response: int) -> PartialEffect:
         """Return the effect for columns that had been divided by powers of two."""
@@ -48,6 +54,7 @@ class PartialEffect:
             times(self.values, feature),
             times(self.means, response),
             times(self.deviations, response),
+            *times((self.change, self.change_deviation), response),
         )
 
 
@@ -90,15 +97,24 @@ def partial_effects(
             centred: Array = means - means.mean()
             return centred
 
-        parts = np.array([curve(model) for model in without])
-        folds = len(parts)
-        spread = ((parts - parts.mean(axis=0)) ** 2).sum(axis=0) * (folds - 1) / folds
+        own, parts = curve(predict), np.array([curve(model) for model in without])
+        deviations = _jackknife(parts)
         effects.append(
             PartialEffect(
                 name,
                 tuple(values.tolist()),
-                tuple(curve(predict).tolist()),
-                tuple(np.sqrt(spread).tolist()),
+                tuple(own.tolist()),
+                tuple(deviations.tolist()),
+                float(own[-1] - own[0]),
+                float(_jackknife(parts[:, -1:] - parts[:, :1])[0]),
             )
         )
     return tuple(effects)
+
+
+def _jackknife(parts: Array) -> Array:
+    """Return standard errors of numbers, found as often as there are parts to leave out."""
+    count = len(parts)
+    spread = ((parts - parts.mean(axis=0)) ** 2).sum(axis=0) * (count - 1) / count
+    deviations: Array = np.sqrt(spread)
+    return deviations

@@ -58,8 +58,10 @@ class Spread:
         if share <= 1.0:
             return float(self.sizes[math.ceil(share * len(self.sizes) - 1e-9) - 1])
         own = max(self.rows - 1.0, 1.0)
-        return float(stdtrit(own, 0.5 + 0.5 * coverage)) * self.deviation * math.sqrt(
-            1.0 + 1.0 / self.rows
+        return (
+            float(stdtrit(own, 0.5 + 0.5 * coverage))
+            * self.deviation
+            * math.sqrt(1.0 + 1.0 / self.rows)
         )
 
     def times_units(self, response: int) -> Spread:

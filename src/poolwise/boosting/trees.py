@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from poolwise.double_double import Array
 
 Places = NDArray[np.intp]
 
+EVERY_VALUE = float(np.finfo(np.float64).max)  # a threshold that parts rows with and without one
 AT_ONCE = 2**18  # leaves looked up at a time, so that they stay in cache
 
 
@@ -119,11 +120,13 @@ class Trees:
             That of the response.
         """
         own = np.asarray(features, dtype=np.intp)
+        is_value = self.threshold < EVERY_VALUE
+        units = np.where(is_value, own[self.feature], 0)
         return Trees(
             float(np.ldexp(self.baseline, response)),
             self.roots,
             self.feature,
-            np.ldexp(self.threshold, own[self.feature]),
+            np.ldexp(self.threshold, units),
             self.missing_left,
             self.left,
             self.right,

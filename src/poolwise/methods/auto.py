@@ -67,12 +67,7 @@ class Auto(BaseEstimator):
 def _reason(evidence: Evidence) -> tuple[str, bool]:
     """Say what the target's rows say, and whether trees pay."""
     pays = float(stdtr(evidence.rows - 1, evidence.sureness)) > SURE
-    lower = f"{abs(evidence.share):.0%} {'lower' if evidence.fall > 0.0 else 'higher'}"
-    seen = (
-        f"On the {evidence.rows:,} target rows, each predicted by models that had not seen it, the "
-        f"mean squared error with trees is {lower} than that of the linear model "
-        f"({abs(evidence.sureness):.1f} standard errors)"
-    )
+    seen = evidence.in_words()
     if pays:
         return f"{seen}: boosted_pooling.", True
     return f"{seen}, which does not show that trees pay: bayes_pooling.", False
