@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sklearn.base import BaseEstimator
 
 from poolwise.answer import Answer, Derived
+from poolwise.boosting.booster import Learner, grower
 from poolwise.boosting.deriving import derive
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.reading_rows import check_rows
@@ -31,6 +32,9 @@ class DerivedPooling(BaseEstimator):
         Of the folds. The same number gives the same bits, with any number of threads.
     most_rows : int, default=200_000
         Rows of the history that trees learn from; of a longer one so many are drawn.
+    learner : {"sklearn", "lightgbm"}, default="sklearn"
+        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good and
+        grow two to three times as fast.
 
     Examples
     --------
@@ -47,11 +51,13 @@ class DerivedPooling(BaseEstimator):
 
     random_state: int = 0
     most_rows: int = 200_000
+    learner: Learner = "sklearn"
 
     def answer(self, problem: Problem) -> Answer:
         """Return the linear fit with derived columns."""
         check_rows(self, problem)
-        derivation = derive(problem, seed=self.random_state, most_rows=self.most_rows)
+        grow = grower(self.learner, self.random_state)
+        derivation = derive(problem, grow, seed=self.random_state, most_rows=self.most_rows)
         wide = derivation.problem.without_rows()
         fit = BayesPooling().solve(wide)
         derived = Derived(derivation.columns, wide) if derivation.columns else None
