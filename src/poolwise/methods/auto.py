@@ -34,7 +34,7 @@ class Auto(BaseEstimator):
         Rows of the history that trees learn from; of a longer one so many are drawn.
     learner : {"sklearn", "lightgbm"}, default="sklearn"
         Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good and
-        grow two to three times as fast.
+        grow faster.
 
     Examples
     --------
