@@ -723,6 +723,21 @@ class NullsInFile(TransferError):
         )
 
 
+class NullResponse(NotFinite):
+    """Rows of files or of a stream without a response, where those that lack features are used."""
+
+    def __init__(self, where: str, response: str, count: int, rows: int) -> None:
+        self.counts, self.rows = {response: count}, rows
+        TransferError.__init__(
+            self,
+            f"{capital(where)} lacks the response {response!r} in {count:,} of {rows:,} rows, which "
+            "are of no use without it. Of files, leave these rows out with Files(..., filter="
+            f"~pyarrow.dataset.field({response!r}).is_null(nan_is_null=True)), or all that lack any "
+            'value with Files(..., nulls="drop"). Of a data frame or a stream, filter them out '
+            "before.",
+        )
+
+
 class TooManyPatterns(TransferError):
     """Missing values so scattered that their patterns cannot all be kept."""
 

@@ -29,9 +29,9 @@ from poolwise.errors import (
     DuplicateColumns,
     EmptySource,
     NoResponse,
-    NotFinite,
     NotNumeric,
     NotOnWorkers,
+    NullResponse,
     NullsInFile,
     RowsDropped,
     UnreadableFile,
@@ -209,7 +209,7 @@ def test_a_frame_without_rows_is_an_empty_source(spark, target, rows):
 def test_what_is_wrong_with_a_frame_is_said_by_our_errors(spark, target, rows):
     rows.loc[5, "y"] = np.nan
     frame = spark.createDataFrame(pa.Table.from_pandas(rows)).coalesce(1)  # good rows come after it
-    with pytest.raises(NotFinite, match=r"response of source 'old' .*'y': 1} of 7 rows"):
+    with pytest.raises(NullResponse, match=r"Source 'old' lacks the response 'y' in 1 of 7 rows"):
         read(target, frame)
 
 
