@@ -184,6 +184,16 @@ def test_a_dataset_is_read_again_by_every_fit_and_wherever_rows_are_needed(targe
         Sources({"old": (dataset, rows["y"])})
 
 
+def test_rows_of_a_stream_are_weighed_by_way_of_moments(make, target, rows):
+    rows = rows.assign(a=1.0 * rows.index, w=rows.index % 3)
+    whole = moments_of(make(rows), weights="w", response="y", precision="exact")
+    source = read(target, whole).problem.sources["old"]
+    w = rows["w"].to_numpy()
+    assert source.weight == w.sum()
+    assert_allclose(source.mean_of("y"), np.average(rows["y"], weights=w), rtol=1e-15)
+    assert "w" not in whole.names
+
+
 def test_names_of_a_stream_are_unique(target):
     twice = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
     with pytest.raises(DuplicateColumns, match="source 'old'"):
