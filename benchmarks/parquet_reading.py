@@ -34,7 +34,7 @@ def parquet_reading(*, quick: bool) -> list[Answer]:
             "exact": partial(moments, folder, "exact"),
         }
         seconds = _process_seconds(works, rounds=3, label="Reading")
-        peaks = _peaks(folder)
+        peaks = _peaks(folder, 1 if quick else PROCESSES)
         size = sum(file.stat().st_size for file in folder.iterdir())
     about = f"{rows:,} x {COLUMNS}, {size / 1e9:.2g} GB; CPU seconds of one process, one thread: "
     bare = in_words(median(seconds["decode"]))
@@ -65,11 +65,12 @@ def growth(*, quick: bool) -> list[Answer]:
     sizes = [20_000, 200_000] if quick else [100_000, 1_000_000, 5_000_000, 20_000_000]
     times: list[list[float]] = []
     peaks: list[list[float]] = []
+    processes = 1 if quick else PROCESSES
     for rows in sizes:
         with parquet_files(rows) as folder:
             work = {"fast": partial(moments, folder, "fast")}
             times.append(_process_seconds(work, rounds=3, label=f"{rows:,} rows")["fast"])
-            peaks.append([peak.megabytes for peak in _peaks(folder)])
+            peaks.append([peak.megabytes for peak in _peaks(folder, processes)])
     each = ", ".join(f"{n:,}: {median(p):.0f} MB" for n, p in zip(sizes, peaks, strict=True))
     return [
         Answer(
@@ -84,7 +85,7 @@ def growth(*, quick: bool) -> list[Answer]:
             f"Memory at {sizes[-1]:,} rows / at {sizes[1]:,}",
             ratios(peaks[-1], peaks[1]),
             Target("at most 1.2", high=1.2),
-            detail=f"{each}; medians of {PROCESSES} new processes",
+            detail=f"{each}; medians of {processes} new process(es)",
         ),
     ]
 
@@ -103,9 +104,9 @@ def moments(folder: Path, precision: Kept) -> object:
     return moments_of(folder, precision=precision, progress=False)
 
 
-def _peaks(folder: Path) -> list[Peak]:
+def _peaks(folder: Path, processes: int) -> list[Peak]:
     """Return the peak of each of some new processes, with as many threads as pyarrow takes."""
-    return [peak_in_new_process(_prepared, folder, "fast") for _ in range(PROCESSES)]
+    return [peak_in_new_process(_prepared, folder, "fast") for _ in range(processes)]
 
 
 def _prepared(folder: Path, precision: Kept) -> Callable[[], object]:
