@@ -78,6 +78,7 @@ EXAMPLES = [
     errors.NotACheckpoint("b.part", "ValueError"),
     errors.NotInFile("2019.csv", "wear", ["Wear"], "the name of the response"),
     errors.NullsInFile("2019.csv", {"age": 41}, 41),
+    errors.NullResponse("2019.csv", "y", 3, 90),
     errors.TooManyPatterns("source 'old'", 1000),
     errors.WorkerDied(2),
     errors.NotOnWorkers("poolwise", "Spark", "Install it there."),

@@ -262,16 +262,16 @@ class BadSource(TransferError, TypeError):
     def __init__(self, name: str, got: Any, *, is_split: bool = False) -> None:
         if is_split:
             super().__init__(
-                f"Source {name!r} has its response beside files or a frame of a cluster, whose "
-                "rows cannot be matched with it. Give them alone, the response being one of their "
-                "columns."
+                f"Source {name!r} has its response beside files, a dataset or a frame of a "
+                "cluster, whose rows cannot be matched with it. Give them alone, the response "
+                "being one of their columns."
             )
             return
         super().__init__(
             f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table, "
-            "files, a query or a Dask or Spark DataFrame that hold the response as a column, "
-            "Moments, or the path of a .moments.json file. (A list is a list of sources: write "
-            "(X, y), not [X, y].)"
+            "files, a query, a dataset or a Dask or Spark DataFrame that hold the response as a "
+            "column, Moments, or the path of a .moments.json file. (A list is a list of sources: "
+            "write (X, y), not [X, y].)"
         )
 
 
@@ -752,6 +752,21 @@ class NullsInFile(TransferError):
             f"{where} has missing values in {rows:,} rows: {_counted(counts)}. "
             'nulls="drop" leaves such rows out; nulls="split" makes a source of each pattern of '
             "missing features."
+        )
+
+
+class NullResponse(NotFinite):
+    """Rows of files or of a stream without a response, where those that lack features are used."""
+
+    def __init__(self, where: str, response: str, count: int, rows: int) -> None:
+        self.counts, self.rows = {response: count}, rows
+        TransferError.__init__(
+            self,
+            f"{capital(where)} lacks the response {response!r} in {count:,} of {rows:,} rows, and "
+            "such rows are of no use. Of files, leave them out with Files(..., filter="
+            f"~pyarrow.dataset.field({response!r}).is_null(nan_is_null=True)), or leave out all "
+            'that lack any value with Files(..., nulls="drop"). Of a data frame or a stream, '
+            "filter them out before.",
         )
 
 

@@ -96,12 +96,15 @@ def names_in(given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(n.strip() for row in csv.reader(given or (), skipinitialspace=True) for n in row)
 
 
-def words_in(given: Sequence[str] | None) -> dict[str, str] | None:
-    """Return how CSV is written, from KEY=VALUE."""
+def words_in(given: Sequence[str] | None) -> dict[str, str | list[str]] | None:
+    """Return how CSV is written, from KEY=VALUE; null_values and the like are lists of values."""
     words = [word.partition("=") for word in given or ()]
     if wrong := [key for key, sign, value in words if not (key and sign and value)]:
         raise typer.BadParameter(f"{wrong[0]!r} is not KEY=VALUE.", param_hint="--csv")
-    return {key: value for key, _, value in words} or None
+    return {
+        key: list(names_in([value])) if key.endswith("_values") else value
+        for key, _, value in words
+    } or None
 
 
 def check_out(

@@ -156,7 +156,7 @@ def _stem(path: str) -> str:
     return (name if Path(path).is_dir() else name.partition(".")[0]) or path
 
 
-def _source(asked: Asked, paths: Sequence[str], words: Mapping[str, str] | None) -> Any:
+def _source(asked: Asked, paths: Sequence[str], words: Mapping[str, str | list[str]] | None) -> Any:
     from poolwise.moments import Moments
     from poolwise.tables.files import Files
 

@@ -18,20 +18,24 @@ LONGEST = 60  # letters of a name
 
 
 @contextmanager
-def told_plainly(interrupted: str | Callable[[], str]) -> Iterator[None]:
+def told_plainly(
+    interrupted: str | Callable[[], str], said: Callable[[object], str] = str
+) -> Iterator[None]:
     """End with a message after an error of ours, a path that cannot be, or an interrupt.
 
     Parameters
     ----------
     interrupted : str or callable
         What to say after an interrupt, or what finds that out then.
+    said : callable
+        What makes words of an error.
     """
     try:
         yield
     except BrokenPipeError:  # whoever read what we print has seen enough
         raise
     except (TransferError, OSError) as error:
-        tell(f"{type(error).__name__}: {error}")
+        tell(f"{type(error).__name__}: {said(error)}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         tell(interrupted if isinstance(interrupted, str) else interrupted())

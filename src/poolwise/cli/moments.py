@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from poolwise.cli.arguments import check_out, names_in, words_in
+from poolwise.cli.as_typed import as_typed
 from poolwise.cli.given import MOMENTS
 from poolwise.cli.messages import tell, told_plainly
 from poolwise.errors import TooFewToShare, TransferWarning
@@ -84,7 +85,7 @@ def take_moments(
     wanted = Wanted(own, names_in(drop), names_in(text), label, weights)
     job = MomentsJob(files, wanted, nulls, out.name.removesuffix(MOMENTS), precision, jobs)
     part = checkpoint or Path(f"{out}.part")
-    with told_plainly(lambda: _interrupted(part)):
+    with told_plainly(lambda: _interrupted(part), as_typed):
         kept = Checkpoint(part)
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", TransferWarning)
@@ -94,8 +95,7 @@ def take_moments(
         try:
             report.save(found, out, min_rows=min_rows, force=force)
         except TooFewToShare as error:
-            tell(f"TooFewToShare: {error}")
-            tell(f"On the command line these are --drop and --min-rows.{_if_kept(part)}")
+            tell(f"TooFewToShare: {as_typed(error)}{_if_kept(part)}")
             raise typer.Exit(1) from None
         kept.remove()
     report.tell(as_json=as_json)

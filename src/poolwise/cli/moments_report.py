@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import typer
 from rich.console import Console
 
+from poolwise.cli.as_typed import as_typed
 from poolwise.cli.messages import harmless, tell
 from poolwise.errors import (
     NotOverwritten,
@@ -100,7 +101,7 @@ class MomentsReport:
             return
         console = Console(soft_wrap=True, highlight=False, markup=False)
         for caution in self.cautions:
-            tell(f"{type(caution).__name__}: {caution}")
+            tell(f"{type(caution).__name__}: {as_typed(caution)}")
         for sentence in self.sentences():
             console.print(harmless(sentence))
 
@@ -152,7 +153,7 @@ class MomentsReport:
                 "missing": {name: count for c in drops for name, count in c.counts.items()},
             },
             "resumed": self.is_resumed,
-            "warnings": [{"kind": type(c).__name__, "message": str(c)} for c in self.cautions],
+            "warnings": [{"kind": type(c).__name__, "message": as_typed(c)} for c in self.cautions],
         }
 
 

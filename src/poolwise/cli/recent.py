@@ -18,7 +18,7 @@ CALLED = "standard input"
 
 def read_table(
     path: str,
-    csv: Mapping[str, str] | None,
+    csv: Mapping[str, str | list[str]] | None,
     types_of: Callable[[Any], Mapping[str, Any]],
 ) -> Any:
     """Read a whole file.
