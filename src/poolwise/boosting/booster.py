@@ -49,9 +49,23 @@ def grow(rows: Array, response: Array, weights: Array | None, growth: Growth, se
         random_state=seed,
     )
     threads = 1 if rows.size < THREADS_PAY else None
+    # It computes with single precision inside, and splits no leaf of a small weight.
+    power = _power(np.abs(response).max())
+    own = None if weights is None else np.ldexp(weights, -_power(weights.mean()))
     with threadpool_limits(threads, user_api="openmp"):
-        booster.fit(rows, response, sample_weight=weights)
-    return _plain(booster)
+        booster.fit(_with_values(rows), np.ldexp(response, -power), sample_weight=own)
+    return _plain(booster).times_units([0] * rows.shape[1], power)
+
+
+def _power(size: float) -> int:
+    """Return the power of two that is next above a number."""
+    return int(np.frexp(size)[1])
+
+
+def _with_values(rows: Array) -> Array:
+    """Return rows without a column that has no value at all: any one will do, to split on none."""
+    empty = np.isnan(rows).all(axis=0)
+    return np.where(empty, 0.0, rows) if empty.any() else rows
 
 
 def _plain(booster: HistGradientBoostingRegressor) -> Trees:
