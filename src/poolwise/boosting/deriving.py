@@ -85,7 +85,10 @@ def derive(problem: Problem, *, seed: int, most_rows: int) -> Derivation:
     derived = np.column_stack(
         [np.zeros((len(target.y), 0)), *(s[:, j] for s, j in zip(staged, chosen, strict=True))]
     )
-    picked = {_staged_name(c.name, j): c.name for c, j in zip(columns, chosen, strict=True)}
+    names: dict[str, str | None] = dict.fromkeys(
+        _staged_name(c.name, j) for c in columns for j in range(len(STAGES))
+    )
+    names |= {_staged_name(c.name, j): c.name for c, j in zip(columns, chosen, strict=True)}
     own_names = (*features, *(c.name for c in columns), response)
     own = Moments.of_rows(
         own_names,
@@ -94,7 +97,7 @@ def derive(problem: Problem, *, seed: int, most_rows: int) -> Derivation:
         precision=problem.target.precision,
     )
     sources = {
-        name: _picked(sums[name], picked) if name in sums else source
+        name: _picked(sums[name], names) if name in sums else source
         for name, source in problem.sources.items()
     }
     units = dict(problem.units)
@@ -154,7 +157,8 @@ def _named_sets(problem: Problem) -> dict[str, tuple[str, ...]]:
     named: dict[str, tuple[str, ...]] = {}
     for inputs in largest:
         name, count = NAME, 1
-        while name in named or name in problem.target:
+        taken = {*named, *problem.target.names}
+        while name in taken or any(_staged_name(name, j) in taken for j in range(len(STAGES))):
             count += 1
             name = f"{NAME} {count}"
         named[name] = inputs
@@ -213,8 +217,15 @@ def _squared_error(moments: Moments, name: str, response: str) -> float:
     return float(spread + moments.weight * apart * apart)
 
 
-def _picked(moments: Moments, names: dict[str, str]) -> Moments:
-    """Return moments with the chosen stages alone, under the names of their columns."""
-    stages = [n for n in moments.names if " at stage " not in n or n in names]
-    own = moments.select(stages)
-    return replace(own, names=tuple(names.get(n, n) for n in own.names))
+def _picked(moments: Moments, names: dict[str, str | None]) -> Moments:
+    """Return moments with the chosen stages alone, under the names of their columns.
+
+    Parameters
+    ----------
+    moments : Moments
+        With each derived column at each stage.
+    names : dict of str to str or None
+        The name of each of these that stays, and no name for the others.
+    """
+    own = moments.select([n for n in moments.names if names.get(n, n) is not None])
+    return replace(own, names=tuple(names.get(n) or n for n in own.names))
