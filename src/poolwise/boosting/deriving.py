@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from poolwise.boosting.booster import Growth, grow
 from poolwise.boosting.derived_column import DerivedColumn
 from poolwise.boosting.folds import FOLDS, Folds
-from poolwise.boosting.learning_rows import LearningRows
+from poolwise.boosting.learning_rows import LearningRows, counted
 from poolwise.boosting.trees import Trees
 from poolwise.double_double import Array
 from poolwise.moments import Moments
@@ -192,7 +192,7 @@ def _scored(
 ) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
     """Read a source again, with each column at each stage beside its features."""
     folds = Folds(seed)
-    for block, weights in rows.blocks((*has, response)):
+    for block, weights in counted(rows, (*has, response)):
         fold = folds.next(len(block))
         scores = [_by_fold(c.boosters, c.masked(block, has), fold) for c in columns]
         yield (block[:, :-1], *scores, block[:, -1]), weights

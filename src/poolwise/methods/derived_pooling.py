@@ -12,6 +12,8 @@ from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.reading_rows import check_rows
 from poolwise.problem import Problem
 
+FEWEST = 5  # rows of the history, so that each has others to be predicted from
+
 
 @dataclass(eq=False, repr=False)
 class DerivedPooling(BaseEstimator):
@@ -50,9 +52,15 @@ class DerivedPooling(BaseEstimator):
 
     def answer(self, problem: Problem) -> Answer:
         """Return the linear fit with derived columns."""
-        check_rows(self, problem)
+        check_rows(self, "derived_pooling", problem)
+        if (
+            sum(problem.sources[n].rows for n in problem.source_rows if n in problem.sources)
+            < FEWEST
+        ):
+            few = f"Sources with fewer than {FEWEST} rows at hand teach trees nothing"
+            fit = BayesPooling().solve(problem)
+            return Answer(self, problem, fit, reason=f"{few}: this is bayes_pooling.")
         derivation = derive(problem, seed=self.random_state, most_rows=self.most_rows)
         wide = derivation.problem.without_rows()
         fit = BayesPooling().solve(wide)
-        derived = Derived(derivation.columns, wide) if derivation.columns else None
-        return Answer(self, problem, fit, derived)
+        return Answer(self, problem, fit, Derived(derivation.columns, wide))
