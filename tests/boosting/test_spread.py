@@ -33,6 +33,7 @@ def test_too_few_rows_for_a_rank_give_the_interval_of_student(rows):
         * np.sqrt(np.mean(errors**2))
         * np.sqrt(1.0 + 1.0 / rows)
     )
+    expected = max(expected, abs(errors).max())  # never narrower than for a smaller coverage
     assert_allclose(spread_of(errors).width(0.95), expected, rtol=1e-9)
 
 
