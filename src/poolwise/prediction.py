@@ -17,7 +17,7 @@ from poolwise.errors import MissingHere, NotFinite, PredictionsBounded, Transfer
 from poolwise.fit import LinearFit, regress
 from poolwise.fitted_model import FittedModel
 from poolwise.intervals import prediction_deviation, quantile
-from poolwise.methods import name_of_method
+from poolwise.methods import ROW_METHODS, name_of_method
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.problem import JointMethod
 from poolwise.tables import Table
@@ -163,8 +163,10 @@ def _fits_without(model: FittedModel, patterns: Sequence[Sequence[str]]) -> list
     """Return the fits for rows that lack these features."""
     problem = model.known_problem(f"a row without {list(patterns[0])}")
     method, fit = model.method, model.fit
-    if model.derived is not None and model.derived.problem is not None:
-        method, problem = BayesPooling(), model.derived.problem
+    if name_of_method(method) in ROW_METHODS:  # their linear part is that of Bayes pooling
+        method = BayesPooling()
+        if model.derived is not None and model.derived.problem is not None:
+            problem = model.derived.problem
     if isinstance(method, JointMethod):
         found = list(method.solve_without(problem, patterns))
     elif fit.pool is not None:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from poolwise.double_double import Array
-from poolwise.errors import BadOption, NoCoefficients, TransferWarning
+from poolwise.errors import BadOption, NeedsTargetRows, NoCoefficients, TransferWarning
 from poolwise.exports.line import Line, line_without
 from poolwise.exports.onnx_graph import graph
 from poolwise.exports.sklearn_pipeline import pipeline
@@ -489,7 +489,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """Say why a model has no coefficients, where it has none."""
         if name in COEFFICIENTS and self.__dict__.get("derived_") is not None:
             raise NoCoefficients(name, name_of_method(self.method_))
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # a property says itself what is wrong
 
     def _kept(self) -> FittedModel:
         """Return what `_keep` took."""
@@ -515,6 +515,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """Add rows or take them away, and solve again; return what to warn of."""
         model = self._kept()
         self._check_options()
+        if model.derived is not None:  # an update would be of its linear part alone
+            raise NeedsTargetRows(name_of_method(model.method))
         if X is not None and not is_moments(X):
             if y is None:
                 raise BadOption("y", None, "the response of each row of X")

@@ -45,7 +45,7 @@ def grower(learner: Learner, seed: int) -> Grow:
         For the rows whose quantiles are the thresholds, where there are very many.
     """
     if learner == "sklearn":
-        return partial(_by_sklearn, seed=seed)
+        return partial(_in_own_units, partial(_by_sklearn, seed=seed))
     if learner != "lightgbm":
         raise BadOption("learner", learner, "'sklearn' or 'lightgbm'")
     try:
@@ -53,7 +53,31 @@ def grower(learner: Learner, seed: int) -> Grow:
     except ImportError:
         otherwise = "Without it, learner='sklearn' grows trees that are as good."
         raise NotInstalled("learner='lightgbm'", "lightgbm", "lightgbm", otherwise) from None
-    return partial(_by_lightgbm, seed=seed, library=lightgbm)
+    return partial(_in_own_units, partial(_by_lightgbm, seed=seed, library=lightgbm))
+
+
+def _in_own_units(
+    grow: Grow, rows: Array, response: Array, weights: Array | None, growth: Growth
+) -> Trees:
+    """Grow trees on numbers near one: both compute with single precision inside.
+
+    They also split no leaf of a small weight, and a column must have some value.
+    """
+    power = _power(np.abs(response).max())
+    own = None if weights is None else np.ldexp(weights, -_power(weights.mean()))
+    trees = grow(_with_values(rows), np.ldexp(response, -power), own, growth)
+    return trees.times_units([0] * rows.shape[1], power)
+
+
+def _power(size: float) -> int:
+    """Return the power of two that is next above a number."""
+    return int(np.frexp(size)[1])
+
+
+def _with_values(rows: Array) -> Array:
+    """Return rows without a column that has no value at all: any one will do, to split on none."""
+    empty = np.isnan(rows).all(axis=0)
+    return np.where(empty, 0.0, rows) if empty.any() else rows
 
 
 def _by_sklearn(

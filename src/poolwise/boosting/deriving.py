@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from poolwise.boosting.booster import Grow, Growth
 from poolwise.boosting.derived_column import DerivedColumn
 from poolwise.boosting.folds import FOLDS, Folds
-from poolwise.boosting.learning_rows import LearningRows
+from poolwise.boosting.learning_rows import LearningRows, counted
 from poolwise.boosting.trees import Trees
 from poolwise.double_double import Array
 from poolwise.moments import Moments
@@ -90,7 +90,10 @@ def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Deriva
     derived = np.column_stack(
         [np.zeros((len(target.y), 0)), *(s[:, j] for s, j in zip(staged, chosen, strict=True))]
     )
-    picked = {_staged_name(c.name, j): c.name for c, j in zip(columns, chosen, strict=True)}
+    names: dict[str, str | None] = dict.fromkeys(
+        _staged_name(c.name, j) for c in columns for j in range(len(STAGES))
+    )
+    names |= {_staged_name(c.name, j): c.name for c, j in zip(columns, chosen, strict=True)}
     own_names = (*features, *(c.name for c in columns), response)
     own = Moments.of_rows(
         own_names,
@@ -99,7 +102,7 @@ def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Deriva
         precision=problem.target.precision,
     )
     sources = {
-        name: _picked(sums[name], picked) if name in sums else source
+        name: _picked(sums[name], names) if name in sums else source
         for name, source in problem.sources.items()
     }
     units = dict(problem.units)
@@ -160,7 +163,8 @@ def _named_sets(problem: Problem) -> dict[str, tuple[str, ...]]:
     named: dict[str, tuple[str, ...]] = {}
     for inputs in largest:
         name, count = NAME, 1
-        while name in named or name in problem.target:
+        taken = {*named, *problem.target.names}
+        while name in taken or any(_staged_name(name, j) in taken for j in range(len(STAGES))):
             count += 1
             name = f"{NAME} {count}"
         named[name] = inputs
@@ -194,7 +198,7 @@ def _scored(
 ) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
     """Read a source again, with each column at each stage beside its features."""
     folds = Folds(seed)
-    for block, weights in rows.blocks((*has, response)):
+    for block, weights in counted(rows, (*has, response)):
         fold = folds.next(len(block))
         scores = [_by_fold(c.boosters, c.masked(block, has), fold) for c in columns]
         yield (block[:, :-1], *scores, block[:, -1]), weights
@@ -219,8 +223,15 @@ def _squared_error(moments: Moments, name: str, response: str) -> float:
     return float(spread + moments.weight * apart * apart)
 
 
-def _picked(moments: Moments, names: dict[str, str]) -> Moments:
-    """Return moments with the chosen stages alone, under the names of their columns."""
-    stages = [n for n in moments.names if " at stage " not in n or n in names]
-    own = moments.select(stages)
-    return replace(own, names=tuple(names.get(n, n) for n in own.names))
+def _picked(moments: Moments, names: dict[str, str | None]) -> Moments:
+    """Return moments with the chosen stages alone, under the names of their columns.
+
+    Parameters
+    ----------
+    moments : Moments
+        With each derived column at each stage.
+    names : dict of str to str or None
+        The name of each of these that stays, and no name for the others.
+    """
+    own = moments.select([n for n in moments.names if names.get(n, n) is not None])
+    return replace(own, names=tuple(names.get(n) or n for n in own.names))

@@ -23,7 +23,7 @@ class Evidence:
     error : float
         That of the weighted mean, with weights that the row has had no say in.
     fall : float
-        By how much its mean squared error is below that of ``linear``.
+        By what share its mean squared error is below that of ``linear``.
     fall_error : float
         Standard error of that, from the rows' differences.
     """
@@ -47,7 +47,8 @@ class Evidence:
         weights : array
             Of the rows.
         """
-        falls = errors["linear"] ** 2 - own**2
+        before = _root_mean(errors["linear"], weights) or 1.0
+        falls = (errors["linear"] / before) ** 2 - (own / before) ** 2
         fall = float(np.average(falls, weights=weights))
         count = float(weights.sum()) ** 2 / float((weights**2).sum())
         spread = float(np.average((falls - fall) ** 2, weights=weights))
@@ -60,12 +61,6 @@ class Evidence:
         )
 
     @property
-    def share(self) -> float:
-        """The fall as a share of the linear candidate's mean squared error."""
-        before = self.errors["linear"] ** 2
-        return self.fall / before if before else 0.0
-
-    @property
     def sureness(self) -> float:
         """How many standard errors the fall is above zero."""
         if self.fall_error:
@@ -74,7 +69,7 @@ class Evidence:
 
     def in_words(self) -> str:
         """Say what the target's rows say of the part that is not linear."""
-        change = f"{abs(self.share):.0%} {'lower' if self.fall > 0.0 else 'higher'} than"
+        change = f"{abs(self.fall):.0%} {'lower' if self.fall > 0.0 else 'higher'} than"
         return (
             f"On the {self.rows:,} target rows, each predicted by models that had not seen it, the "
             f"mean squared error with trees is {change if self.fall else 'the same as'} that of "
@@ -87,8 +82,8 @@ class Evidence:
             self.rows,
             {name: float(np.ldexp(e, response)) for name, e in self.errors.items()},
             float(np.ldexp(self.error, response)),
-            float(np.ldexp(self.fall, 2 * response)),
-            float(np.ldexp(self.fall_error, 2 * response)),
+            self.fall,
+            self.fall_error,
         )
 
 

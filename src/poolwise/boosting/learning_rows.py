@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +65,7 @@ class LearningRows:
         folds, draw = Folds(seed), np.random.default_rng([seed, 1])
         at = [features.index(n) for n in has]
         parts = [cls.none(len(features))]
-        for block, weights in rows.blocks((*has, response)):
+        for block, weights in counted(rows, (*has, response)):
             fold = folds.next(len(block))
             kept = slice(None) if share >= 1.0 else draw.random(len(block)) < share
             own = block[kept]
@@ -103,3 +103,12 @@ class LearningRows:
     def weights(self) -> Array | None:
         """The weights, unless all are one."""
         return None if (self.w == 1.0).all() else self.w
+
+
+def counted(rows: Rows, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
+    """Yield blocks of rows without those of weight zero, which are as if they were not there."""
+    for block, weights in rows.blocks(names):
+        if weights is None or weights.all():
+            yield block, weights
+        else:
+            yield block[weights > 0.0], weights[weights > 0.0]

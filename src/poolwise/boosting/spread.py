@@ -22,7 +22,7 @@ class Spread:
     An interval that is to hold a share :math:`c` of responses reaches as far as the error of rank
     :math:`\lceil c (n + 1) \rceil` by size: of exchangeable rows, the next one's error is not
     larger with that probability (conformal prediction). Where there are too few rows for such a
-    rank it is Student's interval about errors of this size.
+    rank it is Student's interval about errors of this size, and no narrower than the largest one.
 
     Parameters
     ----------
@@ -58,11 +58,8 @@ class Spread:
         if share <= 1.0:
             return float(self.sizes[math.ceil(share * len(self.sizes) - 1e-9) - 1])
         own = max(self.rows - 1.0, 1.0)
-        return (
-            float(stdtrit(own, 0.5 + 0.5 * coverage))
-            * self.deviation
-            * math.sqrt(1.0 + 1.0 / self.rows)
-        )
+        student = float(stdtrit(own, 0.5 + 0.5 * coverage)) * math.sqrt(1.0 + 1.0 / self.rows)
+        return max(student * self.deviation, float(self.sizes[-1]))
 
     def times_units(self, response: int) -> Spread:
         """Return the spread of a response that had been divided by a power of two."""

@@ -12,7 +12,7 @@ from poolwise.boosting.candidates import candidates
 from poolwise.boosting.deriving import derive
 from poolwise.boosting.stack import stacked
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.methods.reading_rows import check_rows
+from poolwise.methods.reading_rows import check_rows, target_rows
 from poolwise.problem import Problem
 
 FEWEST = 5  # target rows by whose errors candidates can be weighed
@@ -71,9 +71,9 @@ class BoostedPooling(BaseEstimator):
 
     def answer(self, problem: Problem) -> Answer:
         """Return the weighted candidates, beside the linear fit with derived columns."""
-        check_rows(self, problem)
+        check_rows(self, "boosted_pooling", problem)
         solve = BayesPooling().solve
-        if problem.target.rows < FEWEST or problem.target.is_constant(problem.response):
+        if target_rows(problem) < FEWEST or problem.target.is_constant(problem.response):
             few = f"A target of fewer than {FEWEST} rows, or of one response, weighs no candidates"
             return Answer(self, problem, solve(problem), reason=f"{few}: this is bayes_pooling.")
         grow = grower(self.learner, self.random_state)

@@ -13,6 +13,8 @@ from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.reading_rows import check_rows
 from poolwise.problem import Problem
 
+FEWEST = 5  # rows of the history, so that each has others to be predicted from
+
 
 @dataclass(eq=False, repr=False)
 class DerivedPooling(BaseEstimator):
@@ -55,10 +57,14 @@ class DerivedPooling(BaseEstimator):
 
     def answer(self, problem: Problem) -> Answer:
         """Return the linear fit with derived columns."""
-        check_rows(self, problem)
+        check_rows(self, "derived_pooling", problem)
+        at_hand = [problem.sources[n].rows for n in problem.source_rows if n in problem.sources]
+        if sum(at_hand) < FEWEST:
+            few = f"Sources with fewer than {FEWEST} rows at hand teach trees nothing"
+            fit = BayesPooling().solve(problem)
+            return Answer(self, problem, fit, reason=f"{few}: this is bayes_pooling.")
         grow = grower(self.learner, self.random_state)
         derivation = derive(problem, grow, seed=self.random_state, most_rows=self.most_rows)
         wide = derivation.problem.without_rows()
         fit = BayesPooling().solve(wide)
-        derived = Derived(derivation.columns, wide) if derivation.columns else None
-        return Answer(self, problem, fit, derived)
+        return Answer(self, problem, fit, Derived(derivation.columns, wide))
