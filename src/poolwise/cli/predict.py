@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ from poolwise.cli.arguments import (
     words_in,
 )
 from poolwise.cli.messages import as_records, harmless, heard, name, told_plainly
-from poolwise.cli.recent import CALLED, STDIN, read_table, stdin_as_file
+from poolwise.cli.recent import CALLED, STDIN, open_table, rows_of, stdin_as_file
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
 from poolwise.cli.screen import say, say_json
 from poolwise.errors import MissingColumns
@@ -85,11 +85,13 @@ def predict_rows(
         heard(quiet=as_json) as cautions,
         TemporaryDirectory(prefix="poolwise") as folder,
     ):
+        import numpy as np
+
         from poolwise.regressor import PooledRegressor
 
         fitted = PooledRegressor.load(model)
         path = stdin_as_file(Path(folder)) if rows == STDIN else rows
-        table = read_table(path, words_in(csv_words), lambda schema: _types(fitted, schema))
+        table = _read(fitted, path, words_in(csv_words))
         added = [column]
         added += [f"{column}_std"] if std else []
         added += [f"{column}_low", f"{column}_high"] if interval is not None else []
@@ -102,8 +104,8 @@ def predict_rows(
         called = CALLED if rows == STDIN else rows
         used, lacking = _matched(fitted, table, called)
         X = table.select(used)
-        if not hasattr(fitted, "feature_names_in_"):  # fitted on arrays: columns by position
-            X = X.to_pandas().to_numpy()
+        if not hasattr(fitted, "feature_names_in_"):  # fitted on an array: columns x0, x1, ...
+            X = np.column_stack([c.to_numpy(zero_copy_only=False) for c in X.columns])
         values = _predicted(fitted, X, interval, std)
         for new, numbers in zip(added, values, strict=True):
             table = table.append_column(new, [numbers])
@@ -128,6 +130,28 @@ def predict_rows(
     elif out is not None:
         without = f", without {', '.join(map(name, lacking))}" if lacking else ""
         say(f"Written: {out}, {table.num_rows:,} rows predicted{without}.")
+
+
+def _read(model: Any, path: str, words: Mapping[str, str] | None) -> Any:
+    """Read all columns; a text such as NA is a missing value in those of the model alone."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow.csv import ConvertOptions
+
+    given = {**(words or {}), "strings_can_be_null": False}
+    reader = open_table(path, given, "the table to predict", "ROWS")
+    table = rows_of(reader, reader.schema.names, _types(model, reader.schema))
+    if reader.file.format != "csv":
+        return table
+    used = {column.name for column in model.columns_}
+    for k, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            nulls = ConvertOptions().null_values if field.name in used else [""]
+            column = table.column(k)
+            missing = pc.is_in(column, pa.array(nulls, pa.string()))
+            own = pc.if_else(missing, pa.scalar(None, pa.string()), column)
+            table = table.set_column(k, field, own)
+    return table
 
 
 def _types(model: Any, schema: Any) -> dict[str, Any]:
