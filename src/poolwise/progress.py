@@ -46,7 +46,9 @@ def tracked(
         return
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    with _bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()) as bar:
+    with _bar(
+        TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
+    ) as bar:
         task = bar.add_task(label, total=total)
         for item in items:
             yield item
@@ -70,7 +72,7 @@ def transfer_bar(label: str, *, show: bool | None = None) -> Iterator[TransferBa
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TimeRemainingColumn(),
@@ -133,7 +135,7 @@ def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterato
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TextColumn("{task.fields[rows]:,} rows"),

@@ -114,6 +114,27 @@ def test_what_takes_long_shows_a_bar_which_is_gone_in_the_end(folder):
     assert "Written: m.json" in words(shown)
 
 
+def test_a_bar_shows_markup_in_a_name_and_does_not_obey_it(folder):
+    (folder / "history").mkdir()
+    for k in range(8):
+        machines(50, k, ("hours", "load", "wear")).to_parquet(folder / f"history/{k}.parquet")
+    name = "[/]x[red]y"
+    arguments = ["fit", "--source", f"{name}=history", "recent.csv", "--label", "wear"]
+    code, shown = in_terminal(folder, slow(0.4, arguments))
+    assert code == 0, shown
+    assert f"Reading source '{name}'" in words(shown)
+
+
+def test_predictions_on_a_terminal_obey_no_cell(fitted):
+    new = machines(1, 2).drop(columns="wear").assign(id="\x1b[2J\x07gone", note="\u202egnp")
+    new.to_parquet(fitted / "new.parquet")
+    code, shown = in_terminal(fitted, [*COMMAND, "predict", "model.json", "new.parquet"])
+    assert code == 0, shown
+    assert "\\x1b[2J\\x07gone" in shown
+    assert "\\u202egnp" in shown
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
 @pytest.mark.parametrize("there", [False, True], ids=["new", "replaced"])
 def test_an_interrupt_loses_nothing_and_leaves_nothing(folder, there):
     if there:

@@ -69,7 +69,10 @@ Weights = Annotated[
 Method = Annotated[
     MethodName, typer.Option(metavar="NAME", help=f"How to pool: {', '.join(METHOD_NAMES)}.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of whatever is drawn at random.")]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, max=2**32 - 1, help="Of whatever is drawn at random."),  # NumPy's range
+]
 Digits = Annotated[
     Literal["auto", "fast", "accurate", "exact"],
     typer.Option("--precision", metavar="NAME", help="Sums: auto, fast, accurate or exact."),
@@ -90,7 +93,21 @@ AsJson = Annotated[bool, typer.Option("--json", help="Say in JSON what was found
 
 def names_in(given: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names between commas; one that has a comma of its own stands in quotes."""
-    return tuple(n.strip() for row in csv.reader(given or (), skipinitialspace=True) for n in row)
+    names: list[str] = []
+    for text in given or ():
+        if '"' not in text:  # a line break in a name needs no quotes
+            names += text.split(",")
+            continue
+        try:
+            names += [
+                n for row in csv.reader([text], skipinitialspace=True, strict=True) for n in row
+            ]
+        except csv.Error:
+            what = (
+                f"{text} has a quote that is not closed, or text after one: '\"a,b\",c' is right."
+            )
+            raise typer.BadParameter(harmless(what)) from None
+    return tuple(name.strip() for name in names)
 
 
 def words_in(given: Sequence[str] | None) -> dict[str, str] | None:

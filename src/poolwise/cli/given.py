@@ -230,7 +230,7 @@ def _features(
         raise MissingColumns(unknown, columns, recent)
     everywhere = list(dict.fromkeys([*columns, *(n for own in sources.values() for n in own)]))
     if unknown := [n for n in drop if n not in everywhere]:
-        raise MissingColumns(unknown, everywhere, "The tables together")
+        raise MissingColumns(unknown, everywhere, "The set of tables")
     features, dropped = [], []
     for column in columns:
         if column in ours:

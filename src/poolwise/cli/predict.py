@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -113,7 +114,7 @@ def predict_rows(
             write_rows(table, out, force=force)
             written.append(out)
         elif not as_json:
-            write_rows(table, sys.stdout.buffer)
+            _print(table)
     if as_json:
         ignored = [n for n in table.column_names if n not in (*used, *added)]
         say_json(
@@ -130,6 +131,16 @@ def predict_rows(
     elif out is not None:
         without = f", without {', '.join(map(name, lacking))}" if lacking else ""
         say(f"Written: {out}, {table.num_rows:,} rows predicted{without}.")
+
+
+def _print(table: Any) -> None:
+    """Print rows as CSV: to a program as they are, to a terminal without what it would obey."""
+    if not sys.stdout.isatty():
+        write_rows(table, sys.stdout.buffer)
+        return
+    shown = BytesIO()
+    write_rows(table, shown)
+    typer.echo(harmless(shown.getvalue().decode()), nl=False)
 
 
 def _read(model: Any, path: str, words: Mapping[str, str] | None) -> Any:
