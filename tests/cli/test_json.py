@@ -174,10 +174,41 @@ def test_the_list_of_results_is_whole(fitted, monkeypatch):
     assert [x["name"] for x in json.loads(told.stdout)["results"]] == list(NAMES)
 
 
-def test_what_is_wrong_leaves_standard_output_empty(fitted, monkeypatch):
-    told = quick(fitted, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "x", "--json")
-    assert (told.exit_code, told.stdout) == (1, "")
-    assert told.stderr.startswith("MissingColumns: No column named ['x'].")
+TELLING = ["moments", "recent.csv", "--min-rows", "50", "-o", "h.moments.json"]
+WRONG = [
+    (["fit", *TABLES[:-1], "x"], 1, "MissingColumns", "No column named ['x']."),
+    (["fit", *TABLES, "--drop", "x"], 1, "MissingColumns", "No column named ['x']."),
+    (["fit", "history.csv", "recent.csv"], 2, "UsageError", "Missing option '--label'"),
+    (["fit", *TABLES, "-o", "model.json"], 2, "UsageError", "is there already."),
+    (["fit", *TABLES, "--csv", "sep=;"], 2, "BadOption", "--csv 'sep' is not possible."),
+    (["predict", "model.json", "x.csv"], 1, "FilesNotFound", "No file to read at 'x.csv'."),
+    (["compare", *TABLES, "--method", "x"], 2, "UsageError", "'x' is not one of"),
+    (["plan", "model.json", "--enough", "-1"], 2, "BadOption", "--enough -1.0 is not possible."),
+    (["report", *TABLES], 2, "UsageError", "Missing option '--out'"),
+    (TELLING, 1, "TooFewToShare", "has 40 rows, fewer than min_rows=50"),
+    (["reproduce", "nothing"], 2, "UnknownResult", "No table or figure named 'nothing'."),
+    (["demo", "-o", "new.csv"], 2, "UsageError", "new.csv is a file."),
+    (["version", "--much"], 2, "UsageError", "--much"),
+    (["fti"], 2, "UsageError", "fti"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "kind", "says"), WRONG)
+def test_what_is_wrong_is_one_object_with_kind_and_message(
+    fitted, monkeypatch, arguments, code, kind, says
+):
+    told = quick(fitted, monkeypatch, *arguments, "--json")
+    assert told.exit_code == code, told.output
+    found = json.loads(told.stdout)
+    assert [*found] == ["format", "version", "error"]
+    assert (found["format"], found["version"]) == ("poolwise error", 1)
+    assert found["error"].keys() == {"kind", "message"}
+    assert found["error"]["kind"] == kind
+    assert says in found["error"]["message"]
+    assert " ".join(found["error"]["message"].split()) in " ".join(told.stderr.split())
+    plain = quick(fitted, monkeypatch, *arguments)
+    assert plain.exit_code == code
+    assert "{" not in plain.stdout
 
 
 def test_a_schema_that_is_not_met_is_noticed():

@@ -153,3 +153,22 @@ def test_a_missing_text_of_the_model_is_missing(folder, monkeypatch):
     alone = model.predict(new[1:2].drop(columns="site"))
     found = pd.read_csv(folder / "out.csv")["prediction"]
     assert found[1] == pytest.approx(alone[0], rel=1e-12)
+
+
+def test_numbers_that_are_codes_are_read_as_text(folder, monkeypatch):
+    for name in ("history.csv", "recent.csv"):
+        table = pd.read_csv(folder / name)
+        codes = table["site"].map({"coast": "007", "inland": "12"})
+        table.assign(site=codes).to_csv(folder / name, index=False)
+    told = quick(
+        folder, monkeypatch, "fit", "history.csv", "recent.csv", *LABEL, "--text", "site",
+        "-o", "m.json", "--json",
+    )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    names = [x["name"] for x in json.loads(told.stdout)["summary"]["coefficients"]]
+    assert names == ["hours", "load", "site=12", "vibration"]
+    new = machines(2, 2).drop(columns="wear").assign(site=["007", "12"])
+    new.to_csv(folder / "new.csv", index=False)
+    told = quick(folder, monkeypatch, "predict", "m.json", "new.csv", "-o", "out.csv")
+    assert told.exit_code == 0, told.output
+    assert pd.read_csv(folder / "out.csv", dtype=str)["site"].tolist() == ["007", "12"]

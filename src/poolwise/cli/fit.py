@@ -17,6 +17,7 @@ from poolwise.cli.arguments import (
     Jobs,
     Label,
     Method,
+    Nulls,
     Seed,
     Source,
     Tables,
@@ -50,6 +51,7 @@ def fit_model(
     drop: Drop = None,
     text: TextColumns = None,
     weights: Weights = None,
+    nulls: Nulls = "split",
     method: Method = "bayes_pooling",
     seed: Seed = 0,
     precision: Digits = "auto",
@@ -83,7 +85,7 @@ def fit_model(
     if out is not None and out == report:
         raise typer.BadParameter("Model and report are two files.", param_hint="--report")
     written: list[Path] = []
-    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs)
+    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     with (
         told_plainly(lambda: interrupted(written)),
         heard(quiet=as_json) as cautions,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -41,6 +41,8 @@ class Asked:
         How CSV is written, as KEY=VALUE.
     jobs : int
         Threads that read files.
+    nulls : {"split", "drop", "raise"}
+        What missing values in history do.
     """
 
     tables: Sequence[str]
@@ -52,6 +54,7 @@ class Asked:
     weights: str | None
     csv_words: Sequence[str] | None
     jobs: int
+    nulls: Literal["split", "drop", "raise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,11 @@ def _given(asked: Asked, recent: str, path: str, named: Mapping[str, Sequence[st
     ours = list(dict.fromkeys([asked.label, *([asked.weights] if asked.weights else [])]))
     kept = {*features, *ours}
     wanted = [n for n in columns if n in kept]
-    table = rows_of(reader, wanted, number_types(reader.schema, names_in(asked.text)))
+    texts = names_in(asked.text)
+    table = rows_of(reader, wanted, number_types(reader.schema, texts))
+    for name in (n for n in texts if n in wanted):  # categories, though they may look like numbers
+        at = wanted.index(name)
+        table = table.set_column(at, name, table.column(at).dictionary_encode())
     return Given(
         X=table.select(features),
         y=_numbers(table, asked.label),
@@ -190,13 +197,13 @@ def _check_once(recent: Path, named: Mapping[str, Sequence[str]]) -> None:
             seen[own] = f"history {name!r}"
 
 
-def _source(asked: Asked, paths: Sequence[str], words: Mapping[str, str] | None) -> Any:
+def _source(asked: Asked, paths: Sequence[str], words: Mapping[str, Any] | None) -> Any:
     from poolwise.moments import Moments
     from poolwise.tables.files import Files
 
     if paths[0].lower().endswith(MOMENTS):
         return Moments.load(paths[0])
-    return Files(paths, weights=asked.weights, csv=words, workers=asked.jobs)
+    return Files(paths, weights=asked.weights, nulls=asked.nulls, csv=words, workers=asked.jobs)
 
 
 def _columns(source: Any, target: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import typer
 
 from poolwise.cli.arguments import check_out, names_in, words_in
 from poolwise.cli.given import MOMENTS
-from poolwise.cli.messages import tell, told_plainly
+from poolwise.cli.messages import Refused, tell, told_plainly
 from poolwise.errors import TooFewToShare, TransferWarning
 
 
@@ -96,7 +96,7 @@ def take_moments(
         except TooFewToShare as error:
             tell(f"TooFewToShare: {error}")
             tell(f"On the command line these are --drop and --min-rows.{_if_kept(part)}")
-            raise typer.Exit(1) from None
+            raise Refused("TooFewToShare", str(error), 1) from None
         kept.remove()
     report.tell(as_json=as_json)
 

@@ -13,6 +13,7 @@ from poolwise.cli.arguments import (
     Drop,
     Features,
     Jobs,
+    Nulls,
     Seed,
     Source,
     TextColumns,
@@ -62,6 +63,7 @@ def plan_rows(
     drop: Drop = None,
     text: TextColumns = None,
     weights: Weights = None,
+    nulls: Nulls = "split",
     seed: Seed = 0,
     precision: Digits = "auto",
     csv_words: CsvWords = None,
@@ -92,7 +94,7 @@ def plan_rows(
             model = PooledRegressor.load(tables[0])
         else:
             asked = Asked(
-                tables, source, label or "", features, drop, text, weights, csv_words, jobs
+                tables, source, label or "", features, drop, text, weights, csv_words, jobs, nulls
             )
             with tables_given(asked) as given:
                 account = given.account

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -62,6 +63,15 @@ def predict_rows(
         bool, typer.Option("--std", help="Add the standard deviation about the prediction.")
     ] = False,
     column: Annotated[str, typer.Option(help="What to call the predictions.")] = "prediction",
+    unseen_level: Annotated[
+        Literal["raise", "ignore"] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A category that no table had at fit: raise is an error, ignore takes it for "
+            "the first one.",
+            show_default="as the model says",
+        ),
+    ] = None,
     csv_words: CsvWords = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -91,6 +101,8 @@ def predict_rows(
         from poolwise.regressor import PooledRegressor
 
         fitted = PooledRegressor.load(model)
+        if unseen_level is not None:
+            fitted.columns_ = tuple(replace(c, unseen=unseen_level) for c in fitted.columns_)
         path = stdin_as_file(Path(folder)) if rows == STDIN else rows
         table = _read(fitted, path, words_in(csv_words))
         added = [column]
@@ -143,13 +155,14 @@ def _print(table: Any) -> None:
     typer.echo(harmless(shown.getvalue().decode()), nl=False)
 
 
-def _read(model: Any, path: str, words: Mapping[str, str] | None) -> Any:
+def _read(model: Any, path: str, words: Mapping[str, Any] | None) -> Any:
     """Read all columns; a text such as NA is a missing value in those of the model alone."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow.csv import ConvertOptions
 
     given = {**(words or {}), "strings_can_be_null": False}
+    as_missing = given.get("null_values", ConvertOptions().null_values)
     reader = open_table(path, given, "the table to predict", "ROWS")
     table = rows_of(reader, reader.schema.names, _types(model, reader.schema))
     if reader.file.format != "csv":
@@ -157,7 +170,7 @@ def _read(model: Any, path: str, words: Mapping[str, str] | None) -> Any:
     used = {column.name for column in model.columns_}
     for k, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
-            nulls = ConvertOptions().null_values if field.name in used else [""]
+            nulls = as_missing if field.name in used else [""]
             column = table.column(k)
             missing = pc.is_in(column, pa.array(nulls, pa.string()))
             own = pc.if_else(missing, pa.scalar(None, pa.string()), column)

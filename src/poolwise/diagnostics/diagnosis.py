@@ -65,7 +65,7 @@ class Diagnosis:
         if (line := self.gain.lines[-1]).fit not in ("history", "bayes_pooling"):
             said.append(_of_own(line))
         said.append(
-            "This follows from the model and is no measurement: compare() measures on target rows."
+            "This follows from the model and is no measurement; compare measures it on target rows."
         )
         return " ".join(said)
 
