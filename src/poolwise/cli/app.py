@@ -52,7 +52,7 @@ app = typer.Typer(
 app.command("fit", short_help="Fit a model on a recent table and its history.")(fit_model)
 app.command("predict", short_help="Write rows with what a model predicts for them.")(predict_rows)
 app.command("compare", short_help="Measure on recent rows whether history helps.")(compare_methods)
-app.command("plan", short_help="Say when history will stop to matter.")(plan_rows)
+app.command("plan", short_help="Say when history will stop mattering.")(plan_rows)
 app.command("report", short_help="Write a page that says whether history helps, and why.")(
     write_report
 )

@@ -1,4 +1,4 @@
-"""poolwise plan: what more recent rows would bring, and when history stops to matter."""
+"""poolwise plan: what more recent rows would bring, and when history stops mattering."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def plan_rows(
         typer.Option(
             min=1,
             help="A number of recent rows to look at, may be repeated; else today's, doubled "
-            "until history stops to matter.",
+            "until history stops mattering.",
             show_default=False,
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Plan: what more target rows will bring, and when history stops to matter."""
+"""Plan: what more target rows will bring, and when history stops mattering."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Plan:
 
     @property
     def verdict(self) -> str:
-        """When history stops to matter, in words."""
+        """When history stops mattering, in words."""
         if not self.rows:
             return "Plan: there is nothing to plan, since there is no history or no noise."
         limit = f"its gain is below {self.enough:.0%} of the noise variance"
@@ -88,7 +88,7 @@ class Plan:
         low = f"{self.stops_low:,.0f}" if self.stops_low is not None else f"{now:,.0f}"
         high = f"{self.stops_high:,.0f}" if self.stops_high is not None else f"over {last:,.0f}"
         return (
-            f"History stops to matter at about {_round(self.stops_at):,.0f} target rows ({low} to "
+            f"History stops mattering at about {_round(self.stops_at):,.0f} target rows ({low} to "
             f"{high}): from there {limit}, according to the model."
         )
 
@@ -145,7 +145,7 @@ def plan(
         Target and sources, or a fitted model that has them.
     rows : sequence of float, optional
         Numbers of target rows to look at, not below that of today. Unless given: today's, twice as
-        many, and so on until history has stopped to matter.
+        many, and so on until history has stopped mattering.
     enough : float, default=0.01
         Gain below which history does not matter, as a share of the noise variance.
     draws : int, default=16
