@@ -1,6 +1,8 @@
 """What --json prints, on every verb: keys and types that scripts rely on; others, a new version."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from tests.cli.entry import quick
 pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
 
 NUMBER = (int, float)
+VERDICT = {"answer": str, "text": str}
 WARNINGS = [{"kind": str, "message": str}]
 COLUMNS = {
     "response": str,
@@ -32,7 +35,7 @@ VERBS = {
             "model": (str, type(None)),
             "report": (str, type(None)),
             "columns": COLUMNS,
-            "verdict": {"answer": (str, type(None)), "text": str},
+            "verdict": VERDICT,
             "summary": {
                 "method": str,
                 "response": str,
@@ -87,7 +90,7 @@ VERBS = {
             "baseline": str,
             "methods": [LINE],
             "left_out": [{"method": str, "why": str}],
-            "verdict": {"text": str},
+            "verdict": VERDICT,
             "warnings": WARNINGS,
         },
     ),
@@ -96,7 +99,7 @@ VERBS = {
         {
             "columns": (dict, type(None)),
             "plan": {**SERIES, "draws": int},
-            "verdict": {"text": str},
+            "verdict": VERDICT,
             "warnings": WARNINGS,
         },
     ),
@@ -141,6 +144,14 @@ VERBS = {
             "left_out": [{"name": str, "why": str}],
         },
     ),
+    "demo": (
+        ["demo", "--draws", "2"],
+        {
+            "stories": [
+                {"name": str, "answer": str, "verdict": str, "report": str, "figures": [str]}
+            ]
+        },
+    ),
     "version": (["version"], {"poolwise": str, "python": str, "packages": dict}),
 }
 
@@ -156,7 +167,9 @@ def follows(value, schema):
     return isinstance(value, kinds) and (schema is bool or not isinstance(value, bool))
 
 
-@pytest.mark.parametrize("format_", VERBS)
+@pytest.mark.parametrize(
+    "format_", [pytest.param(f, marks=pytest.mark.slow) if f == "demo" else f for f in VERBS]
+)
 def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_):
     arguments, schema = VERBS[format_]
     told = quick(fitted, monkeypatch, *arguments, "--json")
@@ -167,6 +180,42 @@ def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_
     assert follows(found, schema), found
     filled = [key for key in ("methods", "predictions", "results", "files") if key in found]
     assert all(found[key] for key in filled)
+
+
+def test_the_plan_of_tables_says_how_they_were_matched(fitted, monkeypatch):
+    few = ["--rows", "40", "--draws", "1", "--json"]
+    told = quick(fitted, monkeypatch, "plan", *TABLES, *few)
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.stdout)
+    assert follows(found["columns"], COLUMNS)
+    assert found["columns"]["new"] == ["vibration"]
+    assert follows(found["plan"], VERBS["plan"][1]["plan"])
+
+
+def test_the_guide_lists_the_keys_that_are_there():
+    page = (Path(__file__).parents[2] / "docs/guides/command_line.md").read_text()
+    lines = re.findall(r"^\| `poolwise ([a-z ]+)` \| (`.*`.*) \|$", page, re.MULTILINE)
+    listed = {format_: re.findall("`([a-z_]+)`", keys) for format_, keys in lines}
+    assert listed.pop("error") == ["error"]
+    assert listed == {format_: [*schema] for format_, (_, schema) in VERBS.items()}
+
+
+def test_answers_are_words_of_the_guide(fitted, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs/guides/command_line.md").read_text()
+    few = {"fit": [], "compare": ["--method", "offset", "--folds", "2"], "plan": ["--draws", "1"]}
+    for verb, options in few.items():
+        told = quick(fitted, monkeypatch, verb, *TABLES, *options, "--json")
+        assert f"`{json.loads(told.stdout)['verdict']['answer']}`" in page, verb
+
+
+def test_what_is_left_out_is_in_the_one_object_that_is_printed(tmp_path, monkeypatch):
+    monkeypatch.delenv("POOLWISE_DATA", raising=False)
+    few = ["--runs", "2", "--json"]
+    told = quick(tmp_path, monkeypatch, "reproduce", "airfare", "correlation", *few)
+    assert told.exit_code == 1
+    found = json.loads(told.stdout)
+    assert follows({k: found[k] for k in VERBS["reproduction"][1]}, VERBS["reproduction"][1])
+    assert [x["name"] for x in found["left_out"]] == ["airfare"]
 
 
 def test_the_list_of_results_is_whole(fitted, monkeypatch):

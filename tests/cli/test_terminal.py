@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from poolwise.experiments.reproduction import NAMES
 from tests.cli.entry import COMMAND, machines, quick
 
 pytestmark = pytest.mark.slow
@@ -77,6 +78,14 @@ def test_in_a_narrow_window_nothing_is_lost_and_no_line_is_too_long(folder, monk
     numbers = re.findall(r"-?\d+\.\d{3,}", quick(folder, monkeypatch, *FIT).stdout)
     assert len(numbers) > 10
     assert [number for number in numbers if number not in words(shown)] == []
+
+
+def test_names_to_type_are_whole_in_a_narrow_window(tmp_path):
+    code, shown = in_terminal(tmp_path, [*COMMAND, "reproduce", "list"], columns=40)
+    assert code == 0, shown
+    lines = CODE.sub("", shown).replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= 40
+    assert [line for line in lines if line in NAMES] == list(NAMES)
 
 
 # The command, in which reading a batch of a file takes a while.

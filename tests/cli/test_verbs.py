@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from poolwise import PooledRegressor, compare, diagnose, moments_of, plan, report
+from poolwise import Moments, PooledRegressor, compare, diagnose, moments_of, plan, report
 from tests.cli.entry import OLD, machines, quick, run, run_without
 
 slow = pytest.mark.slow  # starts a process or two
@@ -305,3 +305,20 @@ def test_a_model_of_arrays_predicts_columns_by_their_numbers_without_pandas(fold
     found = pd.read_csv(folder / "out.csv", keep_default_na=False)
     np.testing.assert_allclose(found["prediction"], model.predict([[1, 2], [4, 5]]), rtol=1e-12)
     assert found["other"].tolist() == ["NA", "b"]
+
+
+def test_moments_come_from_standard_input_and_of_features(folder, monkeypatch):
+    of_file = moments_of(
+        pd.read_csv(folder / "history.csv")[["hours", "load", "wear"]], response="wear"
+    )
+    text = (folder / "history.csv").read_text()
+    chosen = ["--features", "hours,load", "--label", "wear", "-o", "h.moments.json"]
+    told = quick(folder, monkeypatch, "moments", "-", *chosen, stdin=text)
+    assert told.exit_code == 0, told.output
+    found = Moments.load(folder / "h.moments.json")
+    assert (found.names, found.rows) == (("hours", "load", "wear"), 300)
+    np.testing.assert_allclose(found.mean, of_file.select(found.names).mean, rtol=1e-12)
+    assert not list(folder.glob("*.part"))
+    told = quick(folder, monkeypatch, "moments", "-", "-", *chosen, "--force", stdin=text)
+    assert told.exit_code == 2
+    assert "given twice" in told.stderr

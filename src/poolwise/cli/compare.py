@@ -101,7 +101,7 @@ def compare_methods(
             "baseline": found.baseline,
             "methods": found.table(),
             "left_out": [{"method": m, "why": why} for m, why in found.skipped.items()],
-            "verdict": {"text": found.verdict()},
+            "verdict": {"answer": found.answer(), "text": found.verdict()},
             "warnings": as_records(cautions),
         }
         say_json(said)

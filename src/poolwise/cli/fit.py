@@ -101,7 +101,8 @@ def fit_model(
 
             model = PooledRegressor(method, response=label, precision=precision)
             model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)
-            answer = {"answer": None, "text": diagnose(model).verdict}
+            found = diagnose(model)
+            answer = {"answer": found.answer, "text": found.verdict}
         else:
             made = report_on(given, method=method, precision=precision, seed=seed)
             model, answer = made.model, made.data["verdict"]
@@ -112,7 +113,7 @@ def fit_model(
             written.append(out)
     summary = model.summary()
     if as_json:
-        found = {
+        said = {
             "format": FORMAT,
             "version": VERSION,
             "model": None if out is None else str(out),
@@ -122,7 +123,7 @@ def fit_model(
             "summary": summary.to_dict(),
             "warnings": as_records(cautions),
         }
-        say_json(found)
+        say_json(said)
         return
     _show(summary)
     say()

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import typer
@@ -14,7 +13,7 @@ import typer
 from poolwise.cli.account import Account, Dropped
 from poolwise.cli.arguments import names_in, words_in
 from poolwise.cli.messages import harmless
-from poolwise.cli.recent import CALLED, STDIN, number_types, open_table, rows_of, stdin_as_file
+from poolwise.cli.recent import CALLED, STDIN, number_types, open_table, paths_of, rows_of
 from poolwise.errors import MissingColumns
 
 MOMENTS = ".moments.json"
@@ -96,17 +95,15 @@ def tables_given(asked: Asked) -> Iterator[Given]:
     """
     *history, recent = asked.tables
     named = _named(recent, history, asked.source)
-    if [recent, *(p for paths in named.values() for p in paths)].count(STDIN) > 1:
-        raise typer.BadParameter("Standard input (-) is one table, and was given twice.")
     if recent.lower().endswith(MOMENTS):
         raise typer.BadParameter(
             f"{harmless(recent)} holds moments, and the recent table needs rows. History comes "
             "first, the recent table last.",
             param_hint="RECENT",
         )
-    with TemporaryDirectory(prefix="poolwise") as folder:
-        at = {recent, *(p for paths in named.values() for p in paths)}
-        where = {p: stdin_as_file(Path(folder)) if p == STDIN else p for p in at}
+    given = [recent, *(p for paths in named.values() for p in paths)]
+    with paths_of(given) as paths:
+        where = dict(zip(given, paths, strict=True))
         called = CALLED if recent == STDIN else recent
         yield _given(
             asked, called, where[recent], {n: [where[p] for p in ps] for n, ps in named.items()}

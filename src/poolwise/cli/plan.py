@@ -72,6 +72,8 @@ def plan_rows(
 ) -> None:
     """Say how many more recent rows it takes until history does not matter.
 
+    The plan is that of bayes_pooling, whatever the method of a model.
+
     For example:
 
     poolwise plan model.json
@@ -111,7 +113,7 @@ def plan_rows(
             "version": VERSION,
             "columns": None if account is None else account.as_dict(),
             "plan": found.to_dict(),
-            "verdict": {"text": found.verdict},
+            "verdict": {"answer": found.answer, "text": found.verdict},
             "warnings": as_records(cautions),
         }
         say_json(said)

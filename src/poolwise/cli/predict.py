@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 import typer
@@ -21,7 +20,7 @@ from poolwise.cli.arguments import (
     words_in,
 )
 from poolwise.cli.messages import as_records, harmless, heard, name, told_plainly
-from poolwise.cli.recent import CALLED, STDIN, open_table, rows_of, stdin_as_file
+from poolwise.cli.recent import CALLED, STDIN, open_table, paths_of, rows_of
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
 from poolwise.cli.screen import say, say_json
 from poolwise.errors import MissingColumns
@@ -94,7 +93,7 @@ def predict_rows(
     with (
         told_plainly(lambda: interrupted(written)),
         heard(quiet=as_json) as cautions,
-        TemporaryDirectory(prefix="poolwise") as folder,
+        paths_of([rows]) as (path,),
     ):
         import numpy as np
 
@@ -103,7 +102,6 @@ def predict_rows(
         fitted = PooledRegressor.load(model)
         if unseen_level is not None:
             fitted.columns_ = tuple(replace(c, unseen=unseen_level) for c in fitted.columns_)
-        path = stdin_as_file(Path(folder)) if rows == STDIN else rows
         table = _read(fitted, path, words_in(csv_words))
         added = [column]
         added += [f"{column}_std"] if std else []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -88,6 +90,21 @@ def number_types(schema: Any, texts: Sequence[str]) -> dict[str, Any]:
         for field in schema
         if field.name in texts or pa.types.is_integer(field.type)
     }
+
+
+@contextmanager
+def paths_of(given: Sequence[str]) -> Iterator[list[str]]:
+    """Give the paths that were typed, with that of a file where standard input was.
+
+    Parameters
+    ----------
+    given : sequence of str
+        Paths, and - for standard input, once at most.
+    """
+    if [*given].count(STDIN) > 1:
+        raise typer.BadParameter("Standard input (-) is one table, and was given twice.")
+    with TemporaryDirectory(prefix="poolwise") as folder:
+        yield [stdin_as_file(Path(folder)) if path == STDIN else path for path in given]
 
 
 def stdin_as_file(folder: Path) -> str:

@@ -75,15 +75,27 @@ class Plan:
         return asdict(self)
 
     @property
+    def answer(self) -> str:
+        """Whether history will stop mattering, in a word that stays.
+
+        One of stops, stopped (with today's rows), still_matters, nothing_to_plan.
+        """
+        if not self.rows:
+            return "nothing_to_plan"
+        if self.stops_at is None:
+            return "still_matters"
+        return "stopped" if self.stops_at <= self.rows[0] else "stops"
+
+    @property
     def verdict(self) -> str:
         """When history stops mattering, in words."""
-        if not self.rows:
+        if self.answer == "nothing_to_plan":
             return "Plan: there is nothing to plan, since there is no history or no noise."
         limit = f"its gain is below {self.enough:.0%} of the noise variance"
         now, last = self.rows[0], self.rows[-1]
         if self.stops_at is None:
             return f"History still matters with {last:,.0f} target rows, according to the model."
-        if self.stops_at <= now:
+        if self.answer == "stopped":
             return f"History does not matter any more with {now:,.0f} target rows: {limit}."
         low = f"{self.stops_low:,.0f}" if self.stops_low is not None else f"{now:,.0f}"
         high = f"{self.stops_high:,.0f}" if self.stops_high is not None else f"over {last:,.0f}"
