@@ -56,6 +56,28 @@ def tracked(
 
 
 @contextmanager
+def waiting(label: str, *, show: bool | None = None) -> Iterator[None]:
+    """Show that something is being done, and for how long, where nobody knows how much is left.
+
+    Parameters
+    ----------
+    label : str
+        What is being done.
+    show : bool, optional
+        As in ``tracked``.
+    """
+    if not _shown(show):
+        yield
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with _bar(*columns) as bar:
+        bar.add_task(label, total=None)
+        yield
+
+
+@contextmanager
 def transfer_bar(label: str, *, show: bool | None = None) -> Iterator[TransferBar | None]:
     """Give a bar that pooch moves while it downloads, or None where no bar is to be shown.
 

@@ -96,7 +96,7 @@ from poolwise.tables.formats import Reader
 batches = Reader.batches
 def slow(reader, *args):
     for batch in batches(reader, *args):
-        if "history" in reader.where:
+        if {which!r} in reader.where:
             time.sleep({seconds})
             print(end="{sign}", flush=True)
         yield batch
@@ -106,8 +106,8 @@ main()
 """
 
 
-def slow(seconds, arguments, sign=""):
-    program = SLOW.format(seconds=seconds, arguments=arguments, sign=sign)
+def slow(seconds, arguments, sign="", which="history"):
+    program = SLOW.format(seconds=seconds, arguments=arguments, sign=sign, which=which)
     return [sys.executable, "-c", program]
 
 
@@ -121,6 +121,41 @@ def test_what_takes_long_shows_a_bar_which_is_gone_in_the_end(folder):
     assert "rows" in shown
     assert "━" in shown
     assert "Written: m.json" in words(shown)
+
+
+@pytest.mark.parametrize(
+    ("slowed", "label"),
+    [
+        ("poolwise.regressor.PooledRegressor.predict", "Predicting 6 rows"),
+        ("poolwise.cli.rows_out._csv", "Writing out.csv"),
+        ("poolwise.tables.formats.Reader.batches", "Reading new.csv"),
+    ],
+    ids=["predicting", "writing", "reading"],
+)
+def test_predictions_that_take_long_show_a_bar(fitted, slowed, label):
+    where, _, function = slowed.rpartition(".")
+    program = (
+        "import sys, time, pkgutil\n"
+        "from poolwise.cli import main\n"
+        f"where = pkgutil.resolve_name({where!r})\n"
+        f"quick = getattr(where, {function!r})\n"
+        "def slow(*args, **more):\n"
+        "    time.sleep(3.0)\n"
+        "    return quick(*args, **more)\n"
+        f"setattr(where, {function!r}, slow)\n"
+        "sys.argv = ['poolwise', 'predict', 'model.json', 'new.csv', '-o', 'out.csv']\n"
+        "main()\n"
+    )
+    code, shown = in_terminal(fitted, [sys.executable, "-c", program])
+    assert code == 0, shown
+    assert label in words(shown)
+    assert "Written: out.csv, 6 rows predicted." in words(shown)
+
+
+def test_reading_the_recent_table_shows_a_bar(folder):
+    code, shown = in_terminal(folder, slow(3.0, FIT, which="recent"))
+    assert code == 0, shown
+    assert "Reading recent.csv" in words(shown)
 
 
 def test_a_bar_shows_markup_in_a_name_and_does_not_obey_it(folder):

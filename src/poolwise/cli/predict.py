@@ -24,6 +24,7 @@ from poolwise.cli.recent import CALLED, STDIN, open_table, paths_of, rows_of
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
 from poolwise.cli.screen import say, say_json
 from poolwise.errors import MissingColumns
+from poolwise.progress import waiting
 
 FORMAT, VERSION = "poolwise predictions", 1
 
@@ -117,11 +118,13 @@ def predict_rows(
         X = table.select(used)
         if not hasattr(fitted, "feature_names_in_"):  # fitted on an array: columns x0, x1, ...
             X = np.column_stack([c.to_numpy(zero_copy_only=False) for c in X.columns])
-        values = _predicted(fitted, X, interval, std)
+        with waiting(f"Predicting {table.num_rows:,} rows"):
+            values = _predicted(fitted, X, interval, std)
         for new, numbers in zip(added, values, strict=True):
             table = table.append_column(new, [numbers])
         if out is not None:
-            write_rows(table, out, force=force)
+            with waiting(f"Writing {name(out.name)}"):
+                write_rows(table, out, force=force)
             written.append(out)
         elif not as_json:
             _print(table)

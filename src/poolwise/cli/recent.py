@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from poolwise.cli.messages import harmless, tell
+from poolwise.cli.messages import harmless, name, tell
 
 if TYPE_CHECKING:
     from poolwise.tables.formats import Reader
@@ -66,8 +66,14 @@ def rows_of(reader: Reader, names: Sequence[str], types: Mapping[str, Any]) -> A
     """
     import pyarrow as pa
 
+    from poolwise.progress import reading_bar
+
     types = types if reader.file.format == "csv" else {}
-    found = [batch.rows for batch in reader.batches(names, types)]
+    found = []
+    with reading_bar(f"Reading {name(reader.file.path.name)}", reader.size) as bar:
+        for batch, size in reader.batches(names, types):
+            found.append(batch)
+            bar.update(batch.num_rows, size)
     with reader.reading():
         table = pa.Table.from_batches(found) if found else reader.schema.empty_table()
         return table.select(list(names))
