@@ -322,3 +322,16 @@ def test_moments_come_from_standard_input_and_of_features(folder, monkeypatch):
     told = quick(folder, monkeypatch, "moments", "-", "-", *chosen, "--force", stdin=text)
     assert told.exit_code == 2
     assert "given twice" in told.stderr
+
+
+@slow
+@pytest.mark.parametrize("verb", ["report", "compare", "plan"])
+def test_verbs_need_no_pandas(folder, verb):
+    few = {
+        "report": ["--folds", "2", "-o", "r.html"],
+        "compare": ["--folds", "2", "--method", "offset"],
+        "plan": ["--draws", "1"],
+    }
+    tables = ["history.csv", "recent.csv", "--label", "wear"]
+    told = run_without("pandas", folder, verb, *tables, *few[verb])
+    assert (told.returncode, told.stderr) == (0, "")
