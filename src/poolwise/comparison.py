@@ -74,12 +74,28 @@ class Comparison:
         _add_holm([line for line in lines if line["method"] != self.baseline])
         return sorted(lines, key=lambda line: line["rmse"])
 
+    def answer(self) -> str:
+        """Say in a word that stays whether history helps.
+
+        Returns
+        -------
+        str
+            One of helps, hurts, unclear, nothing_to_compare.
+        """
+        base, lines = self._lines()
+        if not lines or not self.history_rows:
+            return "nothing_to_compare"
+        best = next(iter(lines.values()))
+        if not _is_significant(best):
+            return "unclear"
+        return "helps" if best["rmse"] < base["rmse"] else "hurts"
+
     def verdict(self) -> str:
         """Say in words whether history helps."""
-        lines = {line["method"]: line for line in self.table() if line["method"] not in self.own}
-        base = lines.pop(self.baseline)
+        base, lines = self._lines()
         rows = f"{self.history_rows:,} rows of history beside {self.target_rows:,} target rows"
-        if not lines or not self.history_rows:
+        answer = self.answer()
+        if answer == "nothing_to_compare":
             return f"There is nothing to compare: {rows}, methods {list(self.scores)}."
         best = next(iter(lines.values()))
         change = f"{abs(1 - best['rmse'] / base['rmse']):.1%}" if base["rmse"] else "by all of it"
@@ -88,10 +104,10 @@ class Comparison:
             f"{self.baseline} on target rows"
         )
         how = "lower" if best["rmse"] < base["rmse"] else "higher"
-        surely, sure = _is_significant(best), _sure(best, len(self.scores) - 1)
-        if how == "lower" and surely:
+        sure = _sure(best, len(self.scores) - 1)
+        if answer == "helps":
             said = f"History helps: {numbers}, {change} {how} ({sure}; {rows})."
-        elif how == "higher" and surely:
+        elif answer == "hurts":
             said = f"History hurts, by every method: {numbers}, {change} {how} ({sure})."
         else:
             said = (
@@ -112,6 +128,11 @@ class Comparison:
                 "about history by itself."
             )
         return said
+
+    def _lines(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return the line of the baseline, and those of methods that use history."""
+        lines = {line["method"]: line for line in self.table() if line["method"] not in self.own}
+        return lines.pop(self.baseline), lines
 
     def __str__(self) -> str:
         lines = text_table(*self.cells())

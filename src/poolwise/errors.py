@@ -489,13 +489,13 @@ class NotOverwritten(TransferError):
 
 
 class NotWritten(TransferError):
-    """A file that the system did not let us write."""
+    """A file that the system, or its format, did not let us write."""
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(
-            f"{path} cannot be written: {why}. Give the name of a file in a folder that is there "
-            "and that you may write to."
+    def __init__(self, path: str, why: str, then: str = "") -> None:
+        advice = then or (
+            "Give the name of a file in a folder that is there and that you may write to"
         )
+        super().__init__(f"{path} cannot be written: {why}. {advice}.")
 
 
 class UnreadableModel(TransferError):

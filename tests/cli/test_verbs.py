@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from poolwise import PooledRegressor, compare, diagnose, moments_of, plan, report
-from tests.cli.entry import OLD, machines, quick, run
+from poolwise import Moments, PooledRegressor, compare, diagnose, moments_of, plan, report
+from tests.cli.entry import OLD, machines, quick, run, run_without
 
 slow = pytest.mark.slow  # starts a process or two
 QUIET = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
@@ -291,3 +291,47 @@ def test_a_column_of_integers_may_have_fractions_further_down(folder, monkeypatc
     machines(100, 0, OLD).to_csv(folder / "history.csv", index=False)
     told = quick(folder, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "wear")
     assert told.exit_code == 0, told.output
+
+
+@slow
+def test_a_model_of_arrays_predicts_columns_by_their_numbers_without_pandas(folder):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = PooledRegressor("target_only").fit(X, X @ [1.0, 2.0] + rng.normal(size=60))
+    model.save(folder / "m.json")
+    (folder / "new.csv").write_text("x1,other,x0\n2,NA,1\n5,b,4\n")
+    told = run_without("pandas", folder, "predict", "m.json", "new.csv", "-o", "out.csv")
+    assert (told.returncode, told.stderr) == (0, "")
+    found = pd.read_csv(folder / "out.csv", keep_default_na=False)
+    np.testing.assert_allclose(found["prediction"], model.predict([[1, 2], [4, 5]]), rtol=1e-12)
+    assert found["other"].tolist() == ["NA", "b"]
+
+
+def test_moments_come_from_standard_input_and_of_features(folder, monkeypatch):
+    of_file = moments_of(
+        pd.read_csv(folder / "history.csv")[["hours", "load", "wear"]], response="wear"
+    )
+    text = (folder / "history.csv").read_text()
+    chosen = ["--features", "hours,load", "--label", "wear", "-o", "h.moments.json"]
+    told = quick(folder, monkeypatch, "moments", "-", *chosen, stdin=text)
+    assert told.exit_code == 0, told.output
+    found = Moments.load(folder / "h.moments.json")
+    assert (found.names, found.rows) == (("hours", "load", "wear"), 300)
+    np.testing.assert_allclose(found.mean, of_file.select(found.names).mean, rtol=1e-12)
+    assert not list(folder.glob("*.part"))
+    told = quick(folder, monkeypatch, "moments", "-", "-", *chosen, "--force", stdin=text)
+    assert told.exit_code == 2
+    assert "given twice" in told.stderr
+
+
+@slow
+@pytest.mark.parametrize("verb", ["report", "compare", "plan"])
+def test_verbs_need_no_pandas(folder, verb):
+    few = {
+        "report": ["--folds", "2", "-o", "r.html"],
+        "compare": ["--folds", "2", "--method", "offset"],
+        "plan": ["--draws", "1"],
+    }
+    tables = ["history.csv", "recent.csv", "--label", "wear"]
+    told = run_without("pandas", folder, verb, *tables, *few[verb])
+    assert (told.returncode, told.stderr) == (0, "")

@@ -43,7 +43,7 @@ def test_unless_told_otherwise_it_goes_on_until_history_stops_to_matter():
     assert found.rows[0] < found.stops_at < found.rows[-1]
     assert found.stops_low <= found.stops_at <= found.stops_high
     assert found.gain_high[-1] < found.enough
-    assert "History stops to matter at about" in str(found)
+    assert "History stops mattering at about" in str(found)
 
 
 def test_where_it_still_matters_it_says_so():

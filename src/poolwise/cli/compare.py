@@ -15,6 +15,7 @@ from poolwise.cli.arguments import (
     Features,
     Jobs,
     Label,
+    Nulls,
     Seed,
     Source,
     Tables,
@@ -50,6 +51,7 @@ def compare_methods(
     drop: Drop = None,
     text: TextColumns = None,
     weights: Weights = None,
+    nulls: Nulls = "split",
     seed: Seed = 0,
     precision: Digits = "auto",
     csv_words: CsvWords = None,
@@ -69,7 +71,7 @@ def compare_methods(
         raise typer.BadParameter(
             f"{unknown[0]!r} is not one of {', '.join(METHOD_NAMES)}.", param_hint="--method"
         )
-    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs)
+    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     with (
         told_plainly("Interrupted."),
         heard(quiet=as_json) as cautions,
@@ -99,7 +101,7 @@ def compare_methods(
             "baseline": found.baseline,
             "methods": found.table(),
             "left_out": [{"method": m, "why": why} for m, why in found.skipped.items()],
-            "verdict": {"text": found.verdict()},
+            "verdict": {"answer": found.answer(), "text": found.verdict()},
             "warnings": as_records(cautions),
         }
         say_json(said)

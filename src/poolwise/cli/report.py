@@ -17,6 +17,7 @@ from poolwise.cli.arguments import (
     Jobs,
     Label,
     Method,
+    Nulls,
     Seed,
     Source,
     Tables,
@@ -55,6 +56,7 @@ def write_report(
     drop: Drop = None,
     text: TextColumns = None,
     weights: Weights = None,
+    nulls: Nulls = "split",
     method: Method = "bayes_pooling",
     seed: Seed = 0,
     precision: Digits = "auto",
@@ -70,7 +72,7 @@ def write_report(
     poolwise report history.csv recent.csv --label y -o report.html
     """
     check_out(out, PAGES, force=force)
-    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs)
+    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     written: list[Path] = []
     with (
         told_plainly(lambda: interrupted(written)),

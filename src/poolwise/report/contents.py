@@ -97,6 +97,7 @@ def contents(
         folds=effort.folds,
         precision=precision,
         random_state=random_state,
+        progress=progress,
     )
     response = summary.response
     everything = {

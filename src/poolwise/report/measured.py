@@ -141,7 +141,7 @@ def _contenders(
             del contenders[method]
             left_out[method] = (
                 f"it reads rows again in each fold, and there are {plural(rows, 'target row')} and "
-                f"{plural(history, 'row')} of history; poolwise.compare() can take the time."
+                f"{plural(history, 'row')} of history; compare can take the time."
             )
     return contenders, left_out
 
