@@ -13,6 +13,7 @@ import typer
 
 from poolwise.cli.account import Account, Dropped
 from poolwise.cli.arguments import names_in, words_in
+from poolwise.cli.interrupts import import_pandas
 from poolwise.cli.messages import harmless
 from poolwise.cli.recent import CALLED, STDIN, number_types, read_table, stdin_as_file
 from poolwise.errors import MissingColumns
@@ -104,6 +105,7 @@ def tables_given(asked: Asked) -> Iterator[Given]:
         at = {recent, *(p for paths in named.values() for p in paths)}
         where = {p: stdin_as_file(Path(folder)) if p == STDIN else p for p in at}
         called = CALLED if recent == STDIN else recent
+        import_pandas()
         yield _given(
             asked, called, where[recent], {n: [where[p] for p in ps] for n, ps in named.items()}
         )

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from poolwise.cli.interrupts import ignore_more, none_swallowed
 from poolwise.errors import DroppedColumns, TransferError, TransferWarning
 
 OBEYED = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}  # control, direction, half a letter, line breaks
@@ -27,13 +28,15 @@ def told_plainly(interrupted: str | Callable[[], str]) -> Iterator[None]:
         What to say after an interrupt, or what finds that out then.
     """
     try:
-        yield
+        with none_swallowed():
+            yield
     except BrokenPipeError:  # whoever read what we print has seen enough
         raise
     except (TransferError, OSError) as error:
         tell(f"{type(error).__name__}: {error}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
+        ignore_more()
         tell(interrupted if isinstance(interrupted, str) else interrupted())
         raise typer.Exit(130) from None
 

@@ -10,6 +10,7 @@ import typer
 
 from poolwise.cli.arguments import check_out, names_in, words_in
 from poolwise.cli.given import MOMENTS
+from poolwise.cli.interrupts import import_pandas, stop_if_interrupted
 from poolwise.cli.messages import tell, told_plainly
 from poolwise.errors import TooFewToShare, TransferWarning
 
@@ -85,12 +86,14 @@ def take_moments(
     job = MomentsJob(files, wanted, nulls, out.name.removesuffix(MOMENTS), precision, jobs)
     part = checkpoint or Path(f"{out}.part")
     with told_plainly(lambda: _interrupted(part)):
+        import_pandas()
         kept = Checkpoint(part)
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", TransferWarning)
             found = job.run(kept)
         cautions = [w.message for w in seen if isinstance(w.message, TransferWarning)]
         report = MomentsReport(cautions, is_resumed=kept.is_resumed)
+        stop_if_interrupted()
         try:
             report.save(found, out, min_rows=min_rows, force=force)
         except TooFewToShare as error:

@@ -18,6 +18,7 @@ from poolwise.cli.arguments import (
     interrupted,
     words_in,
 )
+from poolwise.cli.interrupts import import_pandas, stop_if_interrupted
 from poolwise.cli.messages import as_records, harmless, heard, name, told_plainly
 from poolwise.cli.recent import CALLED, STDIN, read_table, stdin_as_file
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
@@ -87,6 +88,7 @@ def predict_rows(
     ):
         from poolwise.regressor import PooledRegressor
 
+        import_pandas()
         fitted = PooledRegressor.load(model)
         path = stdin_as_file(Path(folder)) if rows == STDIN else rows
         table = read_table(path, words_in(csv_words), lambda schema: _types(fitted, schema))
@@ -107,6 +109,7 @@ def predict_rows(
         values = _predicted(fitted, X, interval, std)
         for new, numbers in zip(added, values, strict=True):
             table = table.append_column(new, [numbers])
+        stop_if_interrupted()
         if out is not None:
             write_rows(table, out, force=force)
             written.append(out)

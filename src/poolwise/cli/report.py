@@ -26,6 +26,7 @@ from poolwise.cli.arguments import (
     interrupted,
 )
 from poolwise.cli.given import Asked, tables_given
+from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import as_records, heard, told_plainly
 from poolwise.cli.reporting import PAGES, report_on
 from poolwise.cli.screen import say, say_json
@@ -82,6 +83,7 @@ def write_report(
         made = report_on(
             given, method=method, precision=precision, seed=seed, folds=folds, title=title
         )
+        stop_if_interrupted()
         made.save(out, overwrite=force)
         written.append(out)
     verdict = made.data["verdict"]
