@@ -795,6 +795,17 @@ class DroppedColumns(TransferWarning):
         )
 
 
+class SwappedTables(TransferWarning):
+    """A recent table that looks like the history, and history that looks like the recent table."""
+
+    def __init__(self, names: Sequence[str], history_rows: int, target_rows: int) -> None:
+        super().__init__(
+            f"History has {listed(names)}, which the recent table lacks, and the recent table has "
+            f"no column of its own, but more rows: {target_rows:,} beside {history_rows:,}. Are "
+            "they swapped? History comes first, the recent table last."
+        )
+
+
 class ModelAssumes(TransferWarning):
     """What stands in for numbers that a published model does not tell."""
 

@@ -176,6 +176,27 @@ def test_a_column_under_another_name_is_told(folder, monkeypatch):
     assert "Is it ['load'] by another name?" in told.stderr
 
 
+@QUIET
+@pytest.mark.parametrize("verb", [["fit"], ["plan"], ["compare", "--method", "offset"]])
+def test_tables_that_look_swapped_are_told(folder, monkeypatch, verb):
+    asked = [*verb, "recent.csv", "history.csv", "--label", "wear", "--drop", "plant", "--json"]
+    told = quick(folder, monkeypatch, *asked)
+    assert told.exit_code == 0
+    (said,) = [x for x in json.loads(told.stdout)["warnings"] if x["kind"] == "SwappedTables"]
+    assert "History has ['vibration'], which the recent table lacks" in said["message"]
+    assert "more rows: 300 beside 40. Are they swapped?" in said["message"]
+
+
+@QUIET
+@pytest.mark.parametrize("drop", ["plant", "plant,vibration"])
+def test_tables_that_do_not_look_swapped_are_not(folder, monkeypatch, drop):
+    names = "history.csv", "recent.csv"
+    for order in [names] if drop == "plant" else [names, names[::-1]]:
+        told = quick(folder, monkeypatch, "fit", *order, "--label", "wear", "--drop", drop)
+        assert told.exit_code == 0
+        assert "SwappedTables" not in told.output
+
+
 def test_weights_count_in_all_tables(folder, monkeypatch):
     for name in ("history.csv", "recent.csv"):
         table = pd.read_csv(folder / name).drop(columns="plant", errors="ignore")

@@ -107,6 +107,7 @@ def fit_model(
             stop_if_interrupted()
             made.save(report, overwrite=force)
             written.append(report)
+        given.account.warn_if_swapped([table.rows for table in model.summary().tables])
         if out is not None:
             stop_if_interrupted()
             model.save(out, overwrite=force, moments=moments)

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from poolwise.cli.account import Account, Dropped
+from poolwise.cli.account import NAMED_BY_DROP, Account, Dropped
 from poolwise.cli.arguments import names_in, words_in
 from poolwise.cli.interrupts import import_pandas
 from poolwise.cli.messages import harmless
@@ -124,7 +124,7 @@ def _given(asked: Asked, recent: str, path: str, named: Mapping[str, Sequence[st
         weights=None if asked.weights is None else _numbers(table, asked.weights),
         sources=sources,
         files=_files({recent: [path]} | dict(named)),
-        account=Account.of(asked.label, features, there, dropped, ours),
+        account=Account.of(asked.label, features, there, dropped, ours, names_in(asked.drop)),
     )
 
 
@@ -200,7 +200,7 @@ def _features(
         if column in ours:
             continue
         if column in drop:
-            dropped.append(Dropped(column, recent, "--drop names it"))
+            dropped.append(Dropped(column, recent, NAMED_BY_DROP))
         elif wanted and column not in wanted:
             dropped.append(Dropped(column, recent, "--features does not name it"))
         else:

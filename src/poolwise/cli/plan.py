@@ -100,6 +100,7 @@ def plan_rows(
                     account.show()
                     say()
                 model = _fitted(given, precision)
+                account.warn_if_swapped([table.rows for table in model.summary().tables])
         from poolwise.diagnostics import plan
 
         found = plan(model, rows, enough=enough, draws=draws, random_state=seed)
