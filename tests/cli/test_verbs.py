@@ -163,7 +163,7 @@ def test_columns_are_chosen_dropped_and_accounted_for(folder, monkeypatch):
         ("site", "recent.csv"): "--features does not name it",
         ("load", "history"): "--drop names it",
         ("site", "history"): "--features does not name it",
-        ("plant", "history"): "the recent table lacks it",
+        ("plant", "history"): "--drop names it",
     }
 
 
