@@ -241,6 +241,18 @@ def test_predictions_are_printed_where_no_file_is_named(fitted, monkeypatch):
     np.testing.assert_allclose(out["prediction"], model.predict(new), rtol=1e-12)
 
 
+@pytest.mark.parametrize("spelled", ["Vibration", " vibration", "VIBRA_TION"])
+def test_a_column_to_predict_from_that_is_spelled_otherwise_is_told(fitted, monkeypatch, spelled):
+    new = pd.read_csv(fitted / "new.csv").rename(columns={"vibration": spelled})
+    new[:1].to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out.csv")
+    assert told.stdout == "Written: out.csv, 1 row predicted, without vibration.\n"
+    assert f"OtherSpelling: new.csv has {spelled!r} for 'vibration'" in told.stderr
+    new.drop(columns=spelled).to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out2.csv")
+    assert (told.exit_code, told.stderr) == (0, "")
+
+
 def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin="hours,site\n1,coast\n")
     assert (told.exit_code, told.stdout) == (1, "")

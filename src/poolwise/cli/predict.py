@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +24,7 @@ from poolwise.cli.messages import as_records, harmless, heard, name, told_plainl
 from poolwise.cli.recent import CALLED, STDIN, read_table, stdin_as_file
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
 from poolwise.cli.screen import say, say_json
-from poolwise.errors import MissingColumns
+from poolwise.errors import MissingColumns, OtherSpelling
 
 FORMAT, VERSION = "poolwise predictions", 1
 
@@ -130,7 +131,8 @@ def predict_rows(
         )
     elif out is not None:
         without = f", without {', '.join(map(name, lacking))}" if lacking else ""
-        say(f"Written: {out}, {table.num_rows:,} rows predicted{without}.")
+        rows_said = "1 row" if table.num_rows == 1 else f"{table.num_rows:,} rows"
+        say(f"Written: {out}, {rows_said} predicted{without}.")
 
 
 def _types(model: Any, schema: Any) -> dict[str, Any]:
@@ -149,7 +151,15 @@ def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
     lacking = [n for n in needed if n not in table.column_names]
     if unknown := [n for n in lacking if n not in model.optional_columns_]:
         raise MissingColumns(unknown, table.column_names, where)
+    own = {_letters(n): n for n in table.column_names if n not in needed}
+    if spelled := {n: own[_letters(n)] for n in lacking if _letters(n) in own}:
+        warnings.warn(OtherSpelling(where, spelled), stacklevel=2)
     return [n for n in needed if n not in lacking], lacking
+
+
+def _letters(name: str) -> str:
+    """Return what a name has in common with other spellings of it."""
+    return "".join(c for c in name.casefold() if c.isalnum()) or name
 
 
 def _predicted(model: Any, X: Any, interval: float | None, std: bool) -> Sequence[Any]:
