@@ -123,6 +123,7 @@ def test_the_result_is_tidy_and_prints(data):
     assert means["mean_fill"] == pytest.approx(result.scores["mean_fill"].mean())
     assert "mean_fill" in str(result)
     assert result.verdict() in str(result)
+    assert f"Means over {len(result.scores['mean_fill'])} folds, the same" in str(result)
     assert "<table>" in result._repr_html_()
 
 

@@ -139,11 +139,14 @@ class Comparison:
 
     def notes(self) -> list[str]:
         """Return what a reader of the table should know."""
+        folds = len(self.scores[self.baseline])
+        said = [f"Means over {folds} fold{'' if folds == 1 else 's'}, the same for every method."]
         if self.test_rows >= FEW_TEST_ROWS:
-            return []
+            return said
         return [
+            *said,
             f"Folds of {self.test_rows:.3g} test rows: a mean of their RMSE is below the RMSE of "
-            "all rows together. It compares methods; it is no error to expect."
+            "all rows together. It compares methods; it is no error to expect.",
         ]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:

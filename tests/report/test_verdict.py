@@ -54,7 +54,7 @@ def gain_of(of_noise, probability, share=None, low=None, high=None):
 def measured_of(gain):
     if len(gain["lines"]) == 1:
         return {"unavailable": "There are too few rows."}
-    return {"lines": [], "harmful": [], "target_rows": 40}
+    return {"lines": [], "harmful": [], "target_rows": 40, "folds": 25}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,8 @@ def test_a_few_rows_that_fell_well_do_not_raise_the_verdict(rows, seed):
     assert seen[0]["share"] < -0.5
     assert {x["low"] for x in seen} == {None}
     assert made.data["verdict"]["answer"] == "probably_helps"
-    assert f"on the {rows} target rows" in made.verdict
+    folds = made.data["methods"]["folds"]
+    assert f"on the {rows} target rows ({folds} folds) the" in made.verdict
     assert "so few rows tell little" in made.verdict
 
 

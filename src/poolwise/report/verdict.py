@@ -149,10 +149,15 @@ def _measured(gain: dict[str, Any], measured: dict[str, Any]) -> list[str]:
             continue
         sure = "" if x["low"] is None else f" (95% interval: {change_range(x['low'], x['high'])})"
         parts.append(f"{than(x['share'])} {what}{sure}")
-    rows = plural(measured["target_rows"], "target row")
+    rows = f"{plural(measured['target_rows'], 'target row')}{_folds(measured)}"
     few = "; so few rows tell little" if measured["target_rows"] < FEWEST_TESTED else ""
     said = f"In cross-validation on the {rows} the error was {', and '.join(parts)}{few}."
     return [said] if parts else []
+
+
+def _folds(measured: dict[str, Any]) -> str:
+    """Say how many folds there were: poolwise.compare makes more, and other numbers."""
+    return f" ({plural(measured['folds'], 'fold')})"
 
 
 def _reasons(found: Diagnosis) -> list[str]:
