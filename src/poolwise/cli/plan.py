@@ -119,6 +119,8 @@ def plan_rows(
     if found.rows:
         say()
         show_table(*found.cells())
+        say()
+        say(found.note)
 
 
 def _fitted(given: Given, precision: Precision) -> PooledRegressor:
