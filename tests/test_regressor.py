@@ -322,6 +322,17 @@ def test_the_summary_shows_no_terminal_control_characters(frames):
     assert "\x1b" not in str(PooledRegressor().fit(named, y).summary())
 
 
+def test_a_coefficient_that_was_dropped_is_not_told_as_certain(frames):
+    X, y, X_old, y_old = frames
+    with pytest.warns(FewRows):
+        summary = PooledRegressor().fit(X[:1], y[:1], sources=(X_old, y_old)).summary()
+    dropped = [c for c in summary.coefficients if c.note]
+    assert dropped
+    assert {(c.coef, c.std_error, c.low, c.high) for c in dropped} == {(0.0, None, None, None)}
+    cells = {row[0]: row for row in summary.coefficient_cells()[1]}
+    assert cells[dropped[0].name][2:4] == ["-", "-"]
+
+
 def test_the_standard_errors_are_those_of_statsmodels(frames):
     sm = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(4)
