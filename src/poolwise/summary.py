@@ -33,7 +33,7 @@ class CoefficientLine:
     seen_in : int
         Number of sources that have this column.
     note : str
-        Why the coefficient is zero, if it was dropped.
+        Why the coefficient is zero, if it was dropped; or that the target says nothing about it.
     """
 
     name: str
@@ -210,7 +210,7 @@ def summarise(
             low=None if name in fit.dropped else low,
             high=None if name in fit.dropped else high,
             seen_in=sum(name in s.names for s in problem.sources.values()),
-            note=fit.dropped.get(name, ""),
+            note=fit.dropped.get(name, "") or _known_from(problem, name),
         )
         for name, coef, error, (low, high) in zip(
             fit.names, fit.coef, errors[1:], ends[1:], strict=True
@@ -240,6 +240,12 @@ def summarise(
         transfer_gain=transfer_gain,
         cautions=tuple(cautions),
     )
+
+
+def _known_from(problem: Problem, name: str) -> str:
+    """Say where a coefficient comes from sources alone, as the target's rows are all alike."""
+    target = problem.target
+    return "one value in the target" if target.rows > 1 and target.is_constant(name) else ""
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
