@@ -176,6 +176,14 @@ def test_a_column_under_another_name_is_told(folder, monkeypatch):
     assert "Is it ['load'] by another name?" in told.stderr
 
 
+def test_without_history_one_method_is_measured_and_nothing_is_compared(folder, monkeypatch):
+    told = quick(folder, monkeypatch, "compare", "recent.csv", "--label", "wear", "--json")
+    assert told.exit_code == 0, told.output
+    said = json.loads(told.stdout)
+    assert [x["method"] for x in said["methods"]] == ["target_only"]
+    assert said["verdict"]["text"].startswith("There is nothing to compare: 0 rows of history")
+
+
 @QUIET
 @pytest.mark.parametrize("verb", [["fit"], ["plan"], ["compare", "--method", "offset"]])
 def test_tables_that_look_swapped_are_told(folder, monkeypatch, verb):
@@ -283,6 +291,7 @@ WRONG = [
     (["plan", "model.json", "--drop", "load"], 2, "already"),
     (["predict", "history.csv", "new.csv"], 1, "UnreadableModel"),
     (["predict", "model.json", "sub/wrong.csv"], 1, "No column named ['load']"),
+    (["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "x"], 1, "One table or an"),
     (["predict", "model.json", "new.csv", "-o", "out.xls"], 2, "must end in .csv,"),
     (["predict", "model.json", "new.csv", "-o", "new.csv"], 2, "is there already"),
     (["predict", "model.json", "new.csv", "--interval", "1"], 2, "between 0 and 1"),

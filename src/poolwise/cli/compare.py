@@ -43,7 +43,9 @@ def compare_methods(
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, help="Folds of the recent rows, split ten times.", show_default="5"),
+        typer.Option(
+            min=2, help="Folds of the recent rows, split ten times; else 5.", show_default=False
+        ),
     ] = None,
     source: Source = None,
     features: Features = None,
@@ -83,7 +85,7 @@ def compare_methods(
             given.X,
             given.y,
             sources=given.sources,
-            methods=list(methods) or None,
+            methods=list(methods) or (None if given.sources else ["target_only"]),
             cv=folds,
             sample_weight=given.weights,
             response=label,

@@ -194,7 +194,7 @@ def _features(
         raise MissingColumns(unknown, columns, recent)
     everywhere = list(dict.fromkeys([*columns, *(n for own in sources.values() for n in own)]))
     if unknown := [n for n in drop if n not in everywhere]:
-        raise MissingColumns(unknown, everywhere, "The tables together")
+        raise MissingColumns(unknown, everywhere, "One table or another")
     features, dropped = [], []
     for column in columns:
         if column in ours:

@@ -48,6 +48,7 @@ def plan_rows(
         list[float] | None,
         typer.Option(
             min=1,
+            metavar="NUMBER",
             help="A number of recent rows to look at, may be repeated; else today's, doubled "
             "until history stops to matter.",
             show_default=False,

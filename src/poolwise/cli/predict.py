@@ -53,9 +53,8 @@ def predict_rows(
     interval: Annotated[
         float | None,
         typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Add the ends of the interval that holds the response with this probability.",
+            help="Add the ends of the interval that holds the response with this probability, "
+            "between 0 and 1.",
             show_default=False,
         ),
     ] = None,

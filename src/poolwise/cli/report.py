@@ -49,7 +49,7 @@ def write_report(
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, help="Folds of the recent rows.", show_default="5"),
+        typer.Option(min=2, help="Folds of the recent rows; else 5.", show_default=False),
     ] = None,
     source: Source = None,
     features: Features = None,
