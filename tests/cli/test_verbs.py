@@ -163,7 +163,7 @@ def test_columns_are_chosen_dropped_and_accounted_for(folder, monkeypatch):
         ("site", "recent.csv"): "--features does not name it",
         ("load", "history"): "--drop names it",
         ("site", "history"): "--features does not name it",
-        ("plant", "history"): "the recent table lacks it",
+        ("plant", "history"): "--drop names it",
     }
 
 
@@ -174,6 +174,35 @@ def test_a_column_under_another_name_is_told(folder, monkeypatch):
     told = quick(folder, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "wear")
     assert told.exit_code == 0, told.output
     assert "Is it ['load'] by another name?" in told.stderr
+
+
+def test_without_history_one_method_is_measured_and_nothing_is_compared(folder, monkeypatch):
+    told = quick(folder, monkeypatch, "compare", "recent.csv", "--label", "wear", "--json")
+    assert told.exit_code == 0, told.output
+    said = json.loads(told.stdout)
+    assert [x["method"] for x in said["methods"]] == ["target_only"]
+    assert said["verdict"]["text"].startswith("There is nothing to compare: 0 rows of history")
+
+
+@QUIET
+@pytest.mark.parametrize("verb", [["fit"], ["plan"], ["compare", "--method", "offset"]])
+def test_tables_that_look_swapped_are_told(folder, monkeypatch, verb):
+    asked = [*verb, "recent.csv", "history.csv", "--label", "wear", "--drop", "plant", "--json"]
+    told = quick(folder, monkeypatch, *asked)
+    assert told.exit_code == 0
+    (said,) = [x for x in json.loads(told.stdout)["warnings"] if x["kind"] == "SwappedTables"]
+    assert "History has ['vibration'], which the recent table lacks" in said["message"]
+    assert "more rows: 300 beside 40. Are they swapped?" in said["message"]
+
+
+@QUIET
+@pytest.mark.parametrize("drop", ["plant", "plant,vibration"])
+def test_tables_that_do_not_look_swapped_are_not(folder, monkeypatch, drop):
+    names = "history.csv", "recent.csv"
+    for order in [names] if drop == "plant" else [names, names[::-1]]:
+        told = quick(folder, monkeypatch, "fit", *order, "--label", "wear", "--drop", drop)
+        assert told.exit_code == 0
+        assert "SwappedTables" not in told.output
 
 
 def test_weights_count_in_all_tables(folder, monkeypatch):
@@ -220,6 +249,18 @@ def test_predictions_are_printed_where_no_file_is_named(fitted, monkeypatch):
     np.testing.assert_allclose(out["prediction"], model.predict(new), rtol=1e-12)
 
 
+@pytest.mark.parametrize("spelled", ["Vibration", " vibration", "VIBRA_TION"])
+def test_a_column_to_predict_from_that_is_spelled_otherwise_is_told(fitted, monkeypatch, spelled):
+    new = pd.read_csv(fitted / "new.csv").rename(columns={"vibration": spelled})
+    new[:1].to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out.csv")
+    assert told.stdout == "Written: out.csv, 1 row predicted, without vibration.\n"
+    assert f"OtherSpelling: new.csv has {spelled!r} for 'vibration'" in told.stderr
+    new.drop(columns=spelled).to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out2.csv")
+    assert (told.exit_code, told.stderr) == (0, "")
+
+
 def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin="hours,site\n1,coast\n")
     assert (told.exit_code, told.stdout) == (1, "")
@@ -250,6 +291,7 @@ WRONG = [
     (["plan", "model.json", "--drop", "load"], 2, "already"),
     (["predict", "history.csv", "new.csv"], 1, "UnreadableModel"),
     (["predict", "model.json", "sub/wrong.csv"], 1, "No column named ['load']"),
+    (["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "x"], 1, "One table or an"),
     (["predict", "model.json", "new.csv", "-o", "out.xls"], 2, "must end in .csv,"),
     (["predict", "model.json", "new.csv", "-o", "new.csv"], 2, "is there already"),
     (["predict", "model.json", "new.csv", "--interval", "1"], 2, "between 0 and 1"),

@@ -44,7 +44,9 @@ def compare_methods(
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, help="Folds of the recent rows, split ten times.", show_default="5"),
+        typer.Option(
+            min=2, help="Folds of the recent rows, split ten times; else 5.", show_default=False
+        ),
     ] = None,
     source: Source = None,
     features: Features = None,
@@ -85,13 +87,14 @@ def compare_methods(
             given.X,
             given.y,
             sources=given.sources,
-            methods=list(methods) or None,
+            methods=list(methods) or (None if given.sources else ["target_only"]),
             cv=folds,
             sample_weight=given.weights,
             response=label,
             precision=precision,
             random_state=seed,
         )
+        given.account.warn_if_swapped([found.target_rows, found.history_rows])
     if as_json:
         said = {
             "format": FORMAT,

@@ -27,6 +27,7 @@ from poolwise.cli.arguments import (
     interrupted,
 )
 from poolwise.cli.given import MOMENTS, Asked, tables_given
+from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import as_records, heard, name, told_plainly
 from poolwise.cli.reporting import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table
@@ -106,9 +107,12 @@ def fit_model(
         else:
             made = report_on(given, method=method, precision=precision, seed=seed)
             model, answer = made.model, made.data["verdict"]
+            stop_if_interrupted()
             made.save(report, overwrite=force)
             written.append(report)
+        given.account.warn_if_swapped([table.rows for table in model.summary().tables])
         if out is not None:
+            stop_if_interrupted()
             model.save(out, overwrite=force, moments=moments)
             written.append(out)
     summary = model.summary()

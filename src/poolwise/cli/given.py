@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import typer
 
-from poolwise.cli.account import Account, Dropped
+from poolwise.cli.account import NAMED_BY_DROP, Account, Dropped
 from poolwise.cli.arguments import names_in, words_in
+from poolwise.cli.interrupts import import_pandas
 from poolwise.cli.messages import harmless
 from poolwise.cli.recent import CALLED, STDIN, number_types, open_table, paths_of, rows_of
 from poolwise.errors import MissingColumns
@@ -105,6 +106,7 @@ def tables_given(asked: Asked) -> Iterator[Given]:
     with paths_of(given) as paths:
         where = dict(zip(given, paths, strict=True))
         called = CALLED if recent == STDIN else recent
+        import_pandas()
         yield _given(
             asked, called, where[recent], {n: [where[p] for p in ps] for n, ps in named.items()}
         )
@@ -133,7 +135,7 @@ def _given(asked: Asked, recent: str, path: str, named: Mapping[str, Sequence[st
         weights=None if asked.weights is None else _numbers(table, asked.weights),
         sources=sources,
         files=files,
-        account=Account.of(asked.label, features, there, dropped, ours),
+        account=Account.of(asked.label, features, there, dropped, ours, names_in(asked.drop)),
     )
 
 
@@ -234,13 +236,13 @@ def _features(
         raise MissingColumns(unknown, columns, recent)
     everywhere = list(dict.fromkeys([*columns, *(n for own in sources.values() for n in own)]))
     if unknown := [n for n in drop if n not in everywhere]:
-        raise MissingColumns(unknown, everywhere, "The set of tables")
+        raise MissingColumns(unknown, everywhere, "One table or another")
     features, dropped = [], []
     for column in columns:
         if column in ours:
             continue
         if column in drop:
-            dropped.append(Dropped(column, recent, "--drop names it"))
+            dropped.append(Dropped(column, recent, NAMED_BY_DROP))
         elif wanted and column not in wanted:
             dropped.append(Dropped(column, recent, "--features does not name it"))
         else:

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from poolwise.cli.interrupts import ignore_more, none_swallowed
 from poolwise.cli.wording import as_typed
 from poolwise.errors import (
     BadOption,
@@ -27,20 +28,17 @@ USAGE = (BadOption, UnknownMethod, UnknownResult)  # about what was typed, not a
 
 
 @contextmanager
-def told_plainly(
-    interrupted: str | Callable[[], str], said: Callable[[object], str] = str
-) -> Iterator[None]:
+def told_plainly(interrupted: str | Callable[[], str]) -> Iterator[None]:
     """End with a message after an error of ours, a path that cannot be, or an interrupt.
 
     Parameters
     ----------
     interrupted : str or callable
         What to say after an interrupt, or what finds that out then.
-    said : callable
-        What makes words of an error.
     """
     try:
-        yield
+        with none_swallowed():
+            yield
     except BrokenPipeError:  # whoever read what we print has seen enough
         raise
     except (TransferError, OSError) as error:
@@ -48,6 +46,7 @@ def told_plainly(
         tell(f"{kind}: {message}")
         raise Refused(kind, message, 2 if isinstance(error, USAGE) else 1) from None
     except KeyboardInterrupt:
+        ignore_more()
         message = interrupted if isinstance(interrupted, str) else interrupted()
         tell(message)
         raise Refused("Interrupted", message, 130) from None

@@ -10,6 +10,7 @@ import typer
 
 from poolwise.cli.arguments import check_out, names_in, words_in
 from poolwise.cli.given import MOMENTS
+from poolwise.cli.interrupts import import_pandas, stop_if_interrupted
 from poolwise.cli.messages import Refused, tell, told_plainly
 from poolwise.cli.recent import paths_of
 from poolwise.cli.wording import as_typed
@@ -94,6 +95,7 @@ def take_moments(
     wanted = Wanted(own, names_in(drop), names_in(text), label, weights)
     part = checkpoint or Path(f"{out}.part")
     with told_plainly(lambda: _interrupted(part)), paths_of(sources) as paths:
+        import_pandas()
         files = Files(paths, csv=words)
         job = MomentsJob(files, wanted, nulls, out.name.removesuffix(MOMENTS), precision, jobs)
         kept = Checkpoint(part)
@@ -102,6 +104,7 @@ def take_moments(
             found = job.run(kept)
         cautions = [w.message for w in seen if isinstance(w.message, TransferWarning)]
         report = MomentsReport(cautions, is_resumed=kept.is_resumed)
+        stop_if_interrupted()
         try:
             report.save(found, out, min_rows=min_rows, force=force)
         except TooFewToShare as error:

@@ -49,6 +49,7 @@ def plan_rows(
         list[float] | None,
         typer.Option(
             min=1,
+            metavar="NUMBER",
             help="A number of recent rows to look at, may be repeated; else today's, doubled "
             "until history stops mattering.",
             show_default=False,
@@ -104,6 +105,7 @@ def plan_rows(
                     account.show()
                     say()
                 model = _fitted(given, precision)
+                account.warn_if_swapped([table.rows for table in model.summary().tables])
         from poolwise.diagnostics import plan
 
         found = plan(model, rows, enough=enough, draws=draws, random_state=seed)
@@ -122,6 +124,8 @@ def plan_rows(
     if found.rows:
         say()
         show_table(*found.cells())
+        say()
+        say(found.note)
 
 
 def _fitted(given: Given, precision: Precision) -> PooledRegressor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -19,11 +20,12 @@ from poolwise.cli.arguments import (
     interrupted,
     words_in,
 )
+from poolwise.cli.interrupts import import_pandas, stop_if_interrupted
 from poolwise.cli.messages import as_records, harmless, heard, name, told_plainly
 from poolwise.cli.recent import CALLED, STDIN, open_table, paths_of, rows_of
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
 from poolwise.cli.screen import say, say_json
-from poolwise.errors import MissingColumns
+from poolwise.errors import MissingColumns, OtherSpelling
 from poolwise.progress import waiting
 
 FORMAT, VERSION = "poolwise predictions", 1
@@ -53,9 +55,8 @@ def predict_rows(
     interval: Annotated[
         float | None,
         typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Add the ends of the interval that holds the response with this probability.",
+            help="Add the ends of the interval that holds the response with this probability, "
+            "between 0 and 1.",
             show_default=False,
         ),
     ] = None,
@@ -100,6 +101,7 @@ def predict_rows(
 
         from poolwise.regressor import PooledRegressor
 
+        import_pandas()
         fitted = PooledRegressor.load(model)
         if unseen_level is not None:
             fitted.columns_ = tuple(replace(c, unseen=unseen_level) for c in fitted.columns_)
@@ -122,6 +124,7 @@ def predict_rows(
             values = _predicted(fitted, X, interval, std)
         for new, numbers in zip(added, values, strict=True):
             table = table.append_column(new, [numbers])
+        stop_if_interrupted()
         if out is not None:
             with waiting(f"Writing {name(out.name)}"):
                 write_rows(table, out, force=force)
@@ -143,7 +146,8 @@ def predict_rows(
         )
     elif out is not None:
         without = f", without {', '.join(map(name, lacking))}" if lacking else ""
-        say(f"Written: {out}, {table.num_rows:,} rows predicted{without}.")
+        rows_said = "1 row" if table.num_rows == 1 else f"{table.num_rows:,} rows"
+        say(f"Written: {out}, {rows_said} predicted{without}.")
 
 
 def _print(table: Any) -> None:
@@ -195,7 +199,15 @@ def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
     lacking = [n for n in needed if n not in table.column_names]
     if unknown := [n for n in lacking if n not in model.optional_columns_]:
         raise MissingColumns(unknown, table.column_names, where)
+    own = {_letters(n): n for n in table.column_names if n not in needed}
+    if spelled := {n: own[_letters(n)] for n in lacking if _letters(n) in own}:
+        warnings.warn(OtherSpelling(where, spelled), stacklevel=2)
     return [n for n in needed if n not in lacking], lacking
+
+
+def _letters(name: str) -> str:
+    """Return what a name has in common with other spellings of it."""
+    return "".join(c for c in name.casefold() if c.isalnum()) or name
 
 
 def _predicted(model: Any, X: Any, interval: float | None, std: bool) -> Sequence[Any]:

@@ -33,8 +33,9 @@ def reproduce_papers_results(
     methods: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="NAME,...",
             help="Methods of tables, further curves of figures, with commas between them: names of "
-            "the paper (ols, dsft, dsft_nl, dp) or of poolwise.METHODS."
+            "the paper (ols, dsft, dsft_nl, dp) or of poolwise.METHODS.",
         ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes; numbers do not depend on it.")] = 1,

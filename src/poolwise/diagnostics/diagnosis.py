@@ -148,9 +148,9 @@ def _own_fit(model: Any) -> tuple[str, LinearFit | None]:
 
 def _answer(line: GainLine) -> str:
     numbers = (
-        f"the RMSE of predictions is expected to be {line.fall:.1%} lower than without it "
-        f"(squared error lower by {line.relative:.2g} of the noise variance, 95 % interval "
-        f"{line.low:.2g} to {line.high:.2g})"
+        f"the RMSE of predictions is expected to be {line.fall:.1%} lower than by Bayes pooling "
+        f"without it (squared error lower by {line.relative:.2g} of the noise variance, 95 % "
+        f"interval {line.low:.2g} to {line.high:.2g})"
     )
     answer = _word(line)
     if answer == "matters_little":

@@ -107,7 +107,15 @@ class Plan:
     def __str__(self) -> str:
         if not self.rows:
             return self.verdict
-        return "\n".join([self.verdict, "", *text_table(*self.cells())])
+        return "\n".join([self.verdict, "", *text_table(*self.cells()), "", self.note])
+
+    @property
+    def note(self) -> str:
+        """What a reader of the table should know."""
+        return (
+            f"Means over {self.draws} random futures: small differences between lines may be "
+            "chance, less so with more draws."
+        )
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table as it is printed: names of its columns, and its rows."""
@@ -122,7 +130,7 @@ class Plan:
             strict=True,
         )
         rows = [
-            [f"{n:,.0f}", f"{g:.1%}", f"{low:.1%} to {high:.1%}", f"{w:.4g}", f"{a:.4g}"]
+            [f"{n:,.0f}", f"{g:.2%}", f"{low:.1%} to {high:.1%}", f"{w:.4g}", f"{a:.4g}"]
             for n, g, low, high, w, a in cells
         ]
         return head, rows

@@ -148,7 +148,8 @@ def _contenders(
 
 def _line(line: dict[str, Any], name: str, base: float) -> dict[str, Any]:
     ends = {
-        f"rmse_{end}": None if line[end] is None else base + line[end] for end in ("low", "high")
+        f"rmse_{end}": None if line[end] is None else max(base + line[end], 0.0)
+        for end in ("low", "high")
     }
     return {
         **line,
@@ -186,6 +187,8 @@ def _change(found: Comparison, name: str, base: str) -> dict[str, Any] | None:
     line, own = lines[name], lines[base]["rmse"]
     if not own:
         return None
-    low, high = (None if line[end] is None else line[end] / own for end in ("low", "high"))
+    low, high = (  # no error falls by more than all of it
+        None if line[end] is None else max(line[end] / own, -1.0) for end in ("low", "high")
+    )
     share = line["difference"] / own
     return {"share": share, "low": low, "high": high, "rmse": line["rmse"], "rmse_without": own}
