@@ -18,7 +18,7 @@ setup: $(READY) ## Make .venv with the locked packages and poolwise itself
 	@echo ".venv is ready"
 
 demo: $(READY) ## Show what pooling does, on data that comes with scikit-learn
-	@$(RUN) poolwise.demo
+	@$(RUN) poolwise.demo --force
 
 test: check ## Run the checks, then every test
 	@$(RUN) pytest -n auto --dist worksteal

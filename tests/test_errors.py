@@ -85,6 +85,8 @@ EXAMPLES = [
     errors.WorkersLost("Dask", "history/2019.parquet", "its client is closed"),
     errors.NotInstalled("Downloading", "pooch", "data", "Or name a folder."),
     errors.DroppedColumns("old", ["z"]),
+    errors.SwappedTables(["z"], 150, 5_000),
+    errors.OtherSpelling("new.csv", {"load": "Load"}),
     errors.ModelAssumes("its means are taken to be the target's."),
     errors.EmptySource("old"),
     errors.LevelAssumed("the target", "site", "'n' is taken for the one that is left out"),

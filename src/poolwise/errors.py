@@ -521,13 +521,13 @@ class NotOverwritten(TransferError):
 
 
 class NotWritten(TransferError):
-    """A file that the system did not let us write."""
+    """A file that the system, or its format, did not let us write."""
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(
-            f"{path} cannot be written: {why}. Give the name of a file in a folder that is there "
-            "and that you may write to."
+    def __init__(self, path: str, why: str, then: str = "") -> None:
+        advice = then or (
+            "Give the name of a file in a folder that is there and that you may write to"
         )
+        super().__init__(f"{path} cannot be written: {why}. {advice}.")
 
 
 class UnreadableModel(TransferError):
@@ -842,6 +842,28 @@ class DroppedColumns(TransferWarning):
         )
 
 
+class SwappedTables(TransferWarning):
+    """A recent table that looks like the history, and history that looks like the recent table."""
+
+    def __init__(self, names: Sequence[str], history_rows: int, target_rows: int) -> None:
+        super().__init__(
+            f"History has {listed(names)}, which the recent table lacks, and the recent table has "
+            f"no column of its own, but more rows: {target_rows:,} beside {history_rows:,}. Are "
+            "they swapped? History comes first, the recent table last."
+        )
+
+
+class OtherSpelling(TransferWarning):
+    """Columns to predict from that a table lacks, and has under names that look alike."""
+
+    def __init__(self, where: str, spelled: Mapping[str, str]) -> None:
+        pairs = ", ".join(f"{own!r} for {name!r}" for name, own in spelled.items())
+        super().__init__(
+            f"{capital(where)} has {pairs}: names must be alike to the letter, so what it holds "
+            "there was not used. Rename it if it is the same column."
+        )
+
+
 class ModelAssumes(TransferWarning):
     """What stands in for numbers that a published model does not tell."""
 
@@ -1014,7 +1036,7 @@ class FewRows(TransferWarning):
 
     def __init__(self, rows: float, coefficients: int) -> None:
         super().__init__(
-            f"The target has {rows:g} rows for {coefficients} coefficients: the target alone "
+            f"The target has {rows_for(rows, coefficients)}: the target alone "
             "does not determine the model, nor its noise. If sample weights sum to less than the "
             "number of rows, scale them to a mean of one: a weight counts as repetitions."
         )
@@ -1058,6 +1080,12 @@ def listed(names: Sequence[object], most: int = 12) -> str:
     shown = [str(n) for n in names[:most]]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{shown}{more}"
+
+
+def rows_for(rows: float, coefficients: int) -> str:
+    """Write how many rows there are for how many coefficients."""
+    many = "" if coefficients == 1 else "s"
+    return f"{rows:g} row{'' if rows == 1 else 's'} for {coefficients} coefficient{many}"
 
 
 def named_counts(counts: Mapping[str, int], most: int = 12) -> str:

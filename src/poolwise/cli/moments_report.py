@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import typer
 from rich.console import Console
 
-from poolwise.cli.as_typed import as_typed
 from poolwise.cli.messages import harmless, tell
+from poolwise.cli.wording import as_typed
 from poolwise.errors import (
     NotOverwritten,
     RowsDropped,
@@ -101,7 +101,7 @@ class MomentsReport:
             return
         console = Console(soft_wrap=True, highlight=False, markup=False)
         for caution in self.cautions:
-            tell(f"{type(caution).__name__}: {as_typed(caution)}")
+            tell(f"{type(caution).__name__}: {as_typed(str(caution))}")
         for sentence in self.sentences():
             console.print(harmless(sentence))
 
@@ -153,7 +153,9 @@ class MomentsReport:
                 "missing": {name: count for c in drops for name, count in c.counts.items()},
             },
             "resumed": self.is_resumed,
-            "warnings": [{"kind": type(c).__name__, "message": as_typed(c)} for c in self.cautions],
+            "warnings": [
+                {"kind": type(c).__name__, "message": as_typed(str(c))} for c in self.cautions
+            ],
         }
 
 
