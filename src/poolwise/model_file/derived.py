@@ -186,13 +186,17 @@ def _stack_in(
     low, high = vector(found["bounds"], "bounds", 2).tolist()
     if not low <= high:
         raise Wrong(f"the bounds end at {high:g}, below their beginning at {low:g}")
+    effects = tuple(_effect_in(e, features) for e in entries(found["effects"], "effects"))
+    told = [e.feature for e in effects]
+    if len(set(told)) < len(told):
+        raise Wrong(f"it has the effect of one of {told[:12]} twice")
     return Stack(
         candidates,
         weights,
         (low, high),
         _evidence_in(found["evidence"], candidates.names),
         _spread_in(found["spread"]),
-        tuple(_effect_in(e, features) for e in entries(found["effects"], "effects")),
+        effects,
     )
 
 
@@ -223,13 +227,18 @@ def _effect_in(found: Any, features: Sequence[str]) -> PartialEffect:
     found = fields(found, "an effect", tuple(PartialEffect.__dataclass_fields__))
     count = len(entries(found["values"], "values"))
     values, means, deviations = (
-        tuple(vector(found[key], key, count).tolist()) for key in ("values", "means", "deviations")
+        vector(found[key], key, count) for key in ("values", "means", "deviations")
     )
+    if count < 2 or (np.diff(values) <= 0.0).any():
+        raise Wrong("an effect has fewer than two values, or they do not rise")
+    spread = number(found["change_deviation"], "change_deviation")
+    if min(spread, *deviations) < 0.0:
+        raise Wrong("an effect has a negative standard error")
     return PartialEffect(
         choice(found["feature"], "the feature of an effect", tuple(features)),
-        values,
-        means,
-        deviations,
+        tuple(values.tolist()),
+        tuple(means.tolist()),
+        tuple(deviations.tolist()),
         number(found["change"], "change"),
-        number(found["change_deviation"], "change_deviation"),
+        spread,
     )

@@ -92,6 +92,10 @@ def _record(found: Any) -> ModelRecord:
         derived=derived,
         reason=text(found["reason"], "reason"),
     )
+    if derived is not None and (derived.problem is None) != (found["moments"] is None):
+        raise Wrong(
+            "there are moments of one and not of the other: of its columns, and of its derived ones"
+        )
     if found["moments"] is not None:
         with within("moments"):
             fitted = _with_moments(fitted, found["moments"])

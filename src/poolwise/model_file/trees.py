@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from poolwise.boosting.trees import Trees
+from poolwise.chunks import LARGEST
 from poolwise.strict_json import Wrong, entries, fields, integers, joined, line, number, vector
 
 KEYS = ("baseline", "roots", "feature", "threshold", "missing_left", "left", "right", "value")
@@ -56,13 +57,20 @@ def _trees(found: Any) -> Trees:
         raise Wrong("a node of a tree has a child that does not come after it in its tree")
     if (feature < 0).any() or (missing < 0).any():
         raise Wrong("a node of a tree looks at a column of a negative place")
+    baseline, value = number(found["baseline"], "baseline"), vector(found["value"], "value", count)
+    with np.errstate(over="ignore"):
+        largest = abs(baseline)
+        if count:
+            largest += float(np.maximum.reduceat(np.abs(value), roots).sum())
+    if not largest <= LARGEST:
+        raise Wrong(f"the sum of trees is beyond {LARGEST:g}")
     return Trees(
-        baseline=number(found["baseline"], "baseline"),
+        baseline=baseline,
         roots=roots,
         feature=feature,
         threshold=vector(found["threshold"], "threshold", count),
         missing_left=missing.astype(np.bool_),
         left=left,
         right=right,
-        value=vector(found["value"], "value", count),
+        value=value,
     )
