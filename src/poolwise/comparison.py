@@ -37,8 +37,10 @@ class Comparison:
     test_rows : float
         Test rows in a fold, on average.
     own : tuple of str
-        The user's own estimators among the methods. The verdict on history leaves them out: what
-        they gain over a linear model may have nothing to do with it.
+        The user's own estimators among the methods, and those with trees. The verdict on history
+        leaves them out: what they gain over a linear model may have nothing to do with it.
+    weights : mapping of str to mapping
+        Of methods that are a weighted mean: the weight of each candidate, on average over folds.
     """
 
     scores: Mapping[str, Array]
@@ -49,6 +51,7 @@ class Comparison:
     target_rows: int = 0
     test_rows: float = np.inf
     own: tuple[str, ...] = ()
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per method and fold: ``method, fold, rmse``."""
@@ -103,6 +106,11 @@ class Comparison:
         """Say in words whether history helps."""
         base, lines = self._lines()
         rows = f"{self.history_rows:,} rows of history beside {self.target_rows:,} target rows"
+        if not lines and self.history_rows and (own := [n for n in self.own if n in self.scores]):
+            return (
+                f"{', '.join(own)}: another kind of model than {self.baseline}, so a smaller error "
+                "says nothing about history by itself. Compare bayes_pooling, too."
+            )
         answer = self.answer()
         if answer == "nothing_to_compare":
             return f"There is nothing to compare: {rows}, methods {list(self.scores)}."
@@ -162,6 +170,7 @@ class Comparison:
         """Return what a reader of the table should know."""
         folds = len(self.scores[self.baseline])
         said = [f"Means over {folds} fold{'' if folds == 1 else 's'}, the same for every method."]
+        said += [self._said_of_weights(method) for method in self.weights]
         if self.test_rows >= FEW_TEST_ROWS:
             return said
         return [
@@ -169,6 +178,17 @@ class Comparison:
             f"Folds of {self.test_rows:.3g} test rows: a mean of their RMSE is below the RMSE of "
             "all rows together. It compares methods; it is no error to expect.",
         ]
+
+    def _said_of_weights(self, method: str) -> str:
+        """Say what a weighted mean is made of, and what its trees add to the linear method."""
+        each = ", ".join(f"{name} {weight:.0%}" for name, weight in self.weights[method].items())
+        said = f"{method} is, on average over folds, {each}."
+        line = self.scores.get("bayes_pooling")
+        if line is None or not line.any():
+            return said
+        change = 1.0 - float(np.mean(self.scores[method] ** 2) / np.mean(line**2))
+        how = "below" if change >= 0.0 else "above"
+        return f"{said} Its squared error is {abs(change):.0%} {how} that of bayes_pooling."
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table as it is printed: names of its columns, and its rows."""

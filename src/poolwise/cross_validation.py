@@ -15,21 +15,21 @@ from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
+from poolwise.answer import Answer, AnyMethod, RowMethod, answered, is_method
 from poolwise.comparison import Comparison
 from poolwise.double_double import Array
 from poolwise.errors import (
     BadOption,
     BadWeights,
     NeedsRows,
+    NeedsTargetRows,
     TooFewRows,
     TooFewToCompare,
     UnknownMethod,
 )
-from poolwise.fit import LinearFit
 from poolwise.intake import Intake, gather
-from poolwise.methods import METHODS, method_of
+from poolwise.methods import METHOD_NAMES, METHODS, method_of
 from poolwise.precision import Precision
-from poolwise.problem import Method
 from poolwise.progress import tracked
 from poolwise.regressor import PooledRegressor
 from poolwise.suspicions import suspicions
@@ -69,11 +69,12 @@ def compare(
     sources : object, optional
         History; see :class:`poolwise.Sources`.
     methods : list or mapping, optional
-        What to compare: keys of ``poolwise.METHODS``, method objects, :class:`PooledRegressor`
+        What to compare: names of methods, method objects, :class:`PooledRegressor`
         objects, or any regressor that takes NaN: it is fitted on all rows, stacked, with NaN where
-        a source lacks a column. A mapping gives labels. Unless given: every method, and
-        scikit-learn's HistGradientBoostingRegressor as ``trees_on_nan``. ``target_only`` is
-        always there, since the others are measured against it.
+        a source lacks a column. A mapping gives labels. Unless given: every linear method, and
+        scikit-learn's HistGradientBoostingRegressor as ``trees_on_nan``; those that grow trees
+        themselves, such as ``boosted_pooling``, take seconds per fold and are to be named.
+        ``target_only`` is always there, since the others are measured against it.
     cv : int, splitter or iterable, optional
         How to split the complete target rows; five folds, ten times, unless given. An integer
         means that many folds, ten times.
@@ -154,19 +155,22 @@ def compare_intake(
     folds = _folds(cv, repeats, data, random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
+    weights: dict[str, list[dict[str, float]]] = {}
     jobs = [(label, fold) for label in contenders for fold in folds]
     for label, (train, test) in tracked(jobs, len(jobs), "Comparing", show=progress):
         if label in skipped:
             continue
         try:
-            predict = data.fit(contenders[label], train)
-        except (NeedsRows, TooFewRows) as error:
+            fitted = data.fit(contenders[label], train)
+        except (NeedsRows, NeedsTargetRows, TooFewRows) as error:
             skipped[label] = str(error)
             continue
         except Exception as error:
             error.add_note(f"This happened in compare, with the method {label!r}.")
             raise
-        scores[label].append(data.rmse(predict, test))
+        if isinstance(fitted, Answer) and (found := fitted.weights):
+            weights.setdefault(label, []).append(found)
+        scores[label].append(data.rmse(fitted.predict, test))
     return Comparison(
         scores={label: np.array(s) for label, s in scores.items() if label not in skipped},
         baseline=BASELINE,
@@ -175,25 +179,26 @@ def compare_intake(
         history_rows=sum(s.rows for s in intake.problem.sources.values()),
         target_rows=len(data.y),
         test_rows=float(np.mean([len(test) for _, test in folds])),
-        own=tuple(label for label, c in contenders.items() if not _is_ours(c)),
+        own=tuple(label for label, c in contenders.items() if not _is_line(c)),
+        weights={label: _mean_weights(each) for label, each in weights.items()},
     )
 
 
 def fold_fits(
     intake: Intake,
-    method: Method,
+    method: AnyMethod,
     *,
     folds: int,
     precision: Precision = "auto",
     random_state: int = 0,
-) -> Iterator[tuple[NDArray[np.intp], Array, Array, LinearFit]]:
-    """Fit on all folds but one and yield, for each fold, the rows left out, X, y, and the fit.
+) -> Iterator[tuple[NDArray[np.intp], Array, Array, Answer]]:
+    """Fit on all folds but one and yield, for each fold, the rows left out, X, y, and the answer.
 
     Parameters
     ----------
     intake : Intake
         Target and sources.
-    method : Method
+    method : Method or RowMethod
         What to fit.
     folds : int
         Number of folds, at most; never more than there are rows.
@@ -221,6 +226,13 @@ def named_methods(methods: Any, random_state: int = 0) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
+class _Stacked:
+    """The user's own estimator, fitted on stacked rows."""
+
+    predict: Predictor
+
+
+@dataclass(frozen=True, eq=False)
 class _Data:
     """The target's complete rows as one array, beside the problem they belong to."""
 
@@ -238,13 +250,13 @@ class _Data:
         assert rows.y is not None  # a target has its response
         return cls(intake, encoded(intake.columns), X, rows.y, rows.weights, precision)
 
-    def fit(self, contender: Any, train: NDArray[np.intp]) -> Predictor:
+    def fit(self, contender: Any, train: NDArray[np.intp]) -> Answer | _Stacked:
         """Fit on some target rows and all of the history."""
-        if hasattr(contender, "solve"):
-            return self.fit_method(contender, train, self.intake.problem.intercept).predict
+        if is_method(contender):
+            return self.fit_method(contender, train, self.intake.problem.intercept)
         if isinstance(contender, PooledRegressor):
             method, intercept = method_of(contender.method), contender.fit_intercept
-            return self.fit_method(method, train, intercept).predict
+            return self.fit_method(method, train, intercept)
         return self._fit_stacked(contender, train)
 
     def rmse(self, predict: Predictor, test: NDArray[np.intp]) -> float:
@@ -255,8 +267,8 @@ class _Data:
             raise BadWeights("All rows of a test fold have weight zero.")
         return float(np.sqrt(np.average(squared, weights=weights)))
 
-    def fit_method(self, method: Method, train: NDArray[np.intp], intercept: bool) -> LinearFit:
-        """Fit a linear method on some target rows and all of the history."""
+    def fit_method(self, method: AnyMethod, train: NDArray[np.intp], intercept: bool) -> Answer:
+        """Fit a method of ours on some target rows and all of the history."""
         response = self.intake.problem.response
         rows = TableRows(
             ArrayTable(self.X[train], self.names),
@@ -268,10 +280,9 @@ class _Data:
         )
         target = rows.moments(self.precision, intercept=intercept)
         problem = self.intake.problem.with_target(target, rows)
-        fit = method.solve(replace(problem, intercept=intercept))
-        return problem.restored(fit)
+        return answered(method, replace(problem, intercept=intercept)).restored()
 
-    def _fit_stacked(self, estimator: Any, train: NDArray[np.intp]) -> Predictor:
+    def _fit_stacked(self, estimator: Any, train: NDArray[np.intp]) -> _Stacked:
         problem = self.intake.problem
         if rowless := [n for n in problem.sources if n not in problem.source_rows]:
             raise NeedsRows(type(estimator).__name__, rowless)
@@ -299,7 +310,7 @@ class _Data:
             with threadpool_limits(threads, user_api="openmp"):
                 return np.asarray(fitted.predict(X), dtype=np.float64)
 
-        return predict
+        return _Stacked(predict)
 
 
 def _contenders(methods: Any, random_state: int) -> dict[str, Any]:
@@ -310,15 +321,24 @@ def _contenders(methods: Any, random_state: int) -> dict[str, Any]:
 
 
 def _contender(given: Any) -> Any:
-    if isinstance(given, str | type) or hasattr(given, "solve"):
+    if isinstance(given, str | type) or is_method(given):
         return method_of(given)
     if hasattr(given, "fit") and hasattr(given, "predict"):
         return given
-    raise UnknownMethod(given, list(METHODS))
+    raise UnknownMethod(given, list(METHOD_NAMES))
 
 
-def _is_ours(contender: Any) -> bool:
-    return hasattr(contender, "solve") or isinstance(contender, PooledRegressor)
+def _mean_weights(each: list[dict[str, float]]) -> dict[str, float]:
+    """Return the mean weight of each candidate; one that is not there has none."""
+    names = dict.fromkeys(name for weights in each for name in weights)
+    return {n: sum(w.get(n, 0.0) for w in each) / len(each) for n in names}
+
+
+def _is_line(contender: Any) -> bool:
+    """Say whether a contender is a linear method of ours."""
+    if isinstance(contender, PooledRegressor):
+        contender = method_of(contender.method)
+    return is_method(contender) and not isinstance(contender, RowMethod)
 
 
 def _labelled(methods: Iterable[Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from sklearn.datasets import load_diabetes
 from poolwise.cross_validation import compare
 from poolwise.double_double import Array
 from poolwise.errors import NotInstalled, NotOverwritten
-from poolwise.methods import method_of
+from poolwise.methods import METHODS
 from poolwise.moments import Moments
 from poolwise.problem import Problem
 from poolwise.progress import tracked
@@ -208,7 +208,7 @@ def _draw_again(X: Array, y: Array, names: list[str], draws: int) -> Results:
             new = rows[order[HISTORY_ROWS : HISTORY_ROWS + size]]
             problem = Problem(Moments.of_rows((*names, "y"), new), {"past": history}, "y")
             for method, errors in rmse.items():
-                left = test[:, -1] - method_of(method).solve(problem).predict(test[:, :-1])
+                left = test[:, -1] - METHODS[method]().solve(problem).predict(test[:, :-1])
                 errors[k, j] = np.sqrt(np.mean(left**2))
     return Results(rmse)
 

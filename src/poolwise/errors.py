@@ -442,6 +442,38 @@ class NeedsRows(TransferError):
         )
 
 
+class NeedsTargetRows(TransferError):
+    """A method that learns from rows was given a target as moments alone, or an update."""
+
+    def __init__(self, method: str) -> None:
+        super().__init__(
+            f"{method} learns from rows, and of the target only moments are at hand: it can "
+            "neither be fitted to moments nor updated. Fit it to all rows again, or use "
+            "bayes_pooling, which needs moments alone."
+        )
+
+
+class NoCoefficients(TransferError, AttributeError):
+    """Coefficients of a model that is not linear."""
+
+    def __init__(self, attribute: str, method: str) -> None:
+        super().__init__(
+            f"There is no {attribute}: {method} is a weighted mean of linear models and trees. "
+            "summary() has the weights and what each new column does; fit_ is the linear "
+            "candidate with derived columns; derived_pooling and bayes_pooling have coefficients."
+        )
+
+
+class NotALine(TransferError):
+    """A model with trees where only a line can be written."""
+
+    def __init__(self, method: str) -> None:
+        super().__init__(
+            f"scikit-learn, ONNX and SQL get linear models from here, and this one of {method} has "
+            "trees in it. save() keeps all of it; bayes_pooling gives a model that is a line."
+        )
+
+
 class TooFewRows(TransferError):
     """Fewer rows than the method can live with."""
 

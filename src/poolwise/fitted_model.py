@@ -8,10 +8,12 @@ from typing import Any
 
 from sklearn.base import clone
 
+from poolwise.answer import AnyMethod, Derived, answered
+from poolwise.boosting.stack import Stack
 from poolwise.errors import MomentsLeftOut, TransferWarning
 from poolwise.fit import LinearFit
 from poolwise.methods import method_of
-from poolwise.problem import Method, Problem
+from poolwise.problem import Problem
 from poolwise.suspicions import suspicions
 from poolwise.tables.columns import Column
 from poolwise.tables.moments_table import Levels
@@ -23,7 +25,7 @@ class FittedModel:
 
     Parameters
     ----------
-    method : Method
+    method : Method or RowMethod
         The method that made the fit.
     columns : tuple of Column
         The raw columns and their encoding.
@@ -36,16 +38,20 @@ class FittedModel:
     levels : mapping of str to Levels or None
         The columns as moments are matched with them in an update.
     fit : LinearFit
-        The fit.
+        The fit, of derived columns too where there are any.
     working_fit : LinearFit
         The same in the units of the problem.
     problem : Problem or None
         The moments it was made from, unless they are left out.
     cautions : tuple of str
         Warnings given at fit.
+    derived : Derived or None
+        Derived columns, and candidates whose weighted mean predicts.
+    reason : str
+        Why this method, where one was chosen.
     """
 
-    method: Method
+    method: AnyMethod
     columns: tuple[Column, ...]
     optional: tuple[str, ...]
     response: str
@@ -55,6 +61,13 @@ class FittedModel:
     working_fit: LinearFit
     problem: Problem | None
     cautions: tuple[str, ...]
+    derived: Derived | None = None
+    reason: str = ""
+
+    @property
+    def stack(self) -> Stack | None:
+        """The candidates whose weighted mean predicts complete rows, where there are any."""
+        return None if self.derived is None else self.derived.stack
 
     def known_problem(self, purpose: str) -> Problem:
         """Return the moments of the fit, which a model from a file may lack.
@@ -92,26 +105,27 @@ def solved(
     cautions : sequence of TransferWarning
         What reading the tables gave to warn of.
     """
-    solver = _frozen(method)
-    working = solver.solve(problem)
-    fit = problem.restored(working)
-    told = (*cautions, *suspicions(problem), *fit.cautions)
+    working = answered(_frozen(method), problem)
+    answer = working.restored()
+    told = (*cautions, *suspicions(problem), *answer.fit.cautions)
     model = FittedModel(
-        method=solver,
+        method=answer.method,
         columns=columns,
         optional=tuple(c.name for c in columns if c.name in optional),
         response=problem.response,
         own_name=own_name,
         levels=dict(levels),
-        fit=fit,
-        working_fit=working,  # the same, but for columns of extreme size
+        fit=answer.fit,
+        working_fit=working.fit,  # the same, but for columns of extreme size
         problem=problem.without_rows(),
         cautions=tuple(str(caution) for caution in told),
+        derived=answer.derived,
+        reason=answer.reason,
     )
     return model, told
 
 
-def _frozen(method: Any) -> Method:
+def _frozen(method: Any) -> AnyMethod:
     """Return a method of our own, which the caller cannot change after the fit."""
     found = method_of(method)
     return clone(found, safe=False) if found is method else found

@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from poolwise.answer import answered
+from poolwise.boosting.candidates import widened
+from poolwise.boosting.derived_column import DerivedColumn
+from poolwise.boosting.stack import Stack
 from poolwise.double_double import Array
 from poolwise.errors import MissingHere, NotFinite, PredictionsBounded, TransferWarning
 from poolwise.fit import LinearFit, regress
 from poolwise.fitted_model import FittedModel
 from poolwise.intervals import prediction_deviation, quantile
-from poolwise.methods import name_of_method
+from poolwise.methods import ROW_METHODS, name_of_method
+from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.problem import JointMethod
 from poolwise.tables import Table
 from poolwise.tables.columns import Column, encoded
@@ -57,6 +62,11 @@ def predictions(
     predicted, beyond = np.empty(table.rows), 0
     deviation = np.empty(table.rows) if with_deviation else None
     for rows, fit, values in _parts(model, table, columns):
+        if isinstance(fit, Stack):
+            predicted[rows] = fit.predict(values)
+            if deviation is not None:
+                deviation[rows] = fit.spread.deviation
+            continue
         line = fit.line(values)
         predicted[rows] = fit.bounded(line)
         beyond += int(np.count_nonzero(predicted[rows] != line))
@@ -86,6 +96,10 @@ def intervals(
     """
     ends = np.empty((table.rows, 2))
     for rows, fit, values in _parts(model, table, columns):
+        if isinstance(fit, Stack):
+            width = np.full(len(rows), fit.spread.width(coverage))
+            ends[rows] = fit.predict(values)[:, None] + np.outer(width, [-1.0, 1.0])
+            continue
         deviation = prediction_deviation(fit, values, name_of_method(model.method))
         width = quantile(fit.tails, coverage) * deviation
         ends[rows] = fit.predict(values)[:, None] + np.outer(width, [-1.0, 1.0])
@@ -103,7 +117,8 @@ def fits_on(model: FittedModel, patterns: Sequence[Sequence[Column]]) -> list[Li
         Columns of the model: all, or all but some optional ones.
     """
     names = model.fit.names
-    lacking = [sorted(set(names).difference(encoded(has))) for has in patterns]
+    known = [{*encoded(has), *(c.name for c in _derived_columns(model, has))} for has in patterns]
+    lacking = [sorted(set(names) - there) for there in known]
     wanted = [tuple(lacks) for lacks in lacking if lacks]
     fits = dict(zip(wanted, _fits_without(model, wanted), strict=True)) if wanted else {}
     return [fits[tuple(lacks)] if lacks else model.fit for lacks in lacking]
@@ -111,8 +126,8 @@ def fits_on(model: FittedModel, patterns: Sequence[Sequence[Column]]) -> list[Li
 
 def _parts(
     model: FittedModel, table: Table, columns: Sequence[Column]
-) -> Iterator[tuple[NDArray[np.intp], LinearFit, Array]]:
-    """Yield the rows that have the same columns, the fit for them, and their values."""
+) -> Iterator[tuple[NDArray[np.intp], LinearFit | Stack, Array]]:
+    """Yield the rows that have the same columns, what predicts them, and their values."""
     names = [c.name for c in columns]
     missing = table.missing(names)
     counts = zip(names, missing.sum(axis=0), strict=True)
@@ -130,13 +145,28 @@ def _parts(
         if bad.any():
             found = {n: int(b) for n, b in zip(encoded(there), bad, strict=True) if b}
             raise NotFinite(found, table.rows, "X")
-        yield rows, fit, values
+        if len(there) == len(model.columns) and model.stack is not None:
+            yield rows, model.stack, values
+        else:
+            yield rows, fit, widened(values, encoded(there), _derived_columns(model, there))
+
+
+def _derived_columns(model: FittedModel, has: Sequence[Column]) -> list[DerivedColumn]:
+    """Return the derived columns that can be computed from some columns."""
+    if model.derived is None:
+        return []
+    there = set(encoded(has))
+    return [c for c in model.derived.columns if there.issuperset(c.inputs)]
 
 
 def _fits_without(model: FittedModel, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
     """Return the fits for rows that lack these features."""
     problem = model.known_problem(f"a row without {list(patterns[0])}")
     method, fit = model.method, model.fit
+    if name_of_method(method) in ROW_METHODS:  # their linear part is that of Bayes pooling
+        method = BayesPooling()
+        if model.derived is not None and model.derived.problem is not None:
+            problem = model.derived.problem
     if isinstance(method, JointMethod):
         found = list(method.solve_without(problem, patterns))
     elif fit.pool is not None:
@@ -147,5 +177,5 @@ def _fits_without(model: FittedModel, patterns: Sequence[Sequence[str]]) -> list
         if fit.covariance is None:  # imputed rows are not as sure as they look
             found = [replace(one, covariance=None) for one in found]
     else:
-        found = [method.solve(problem.without(lacking)) for lacking in patterns]
+        found = [answered(method, problem.without(lacking)).fit for lacking in patterns]
     return [problem.restored(one) for one in found]

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from poolwise.double_double import Array
-from poolwise.errors import BadOption, TransferWarning
+from poolwise.errors import BadOption, NeedsTargetRows, NoCoefficients, TransferWarning
 from poolwise.exports.line import Line, line_without
 from poolwise.exports.onnx_graph import graph
 from poolwise.exports.sklearn_pipeline import pipeline
@@ -41,6 +41,8 @@ from poolwise.tables.moments_table import Levels
 from poolwise.tables.responses import name_of
 from poolwise.theory import transfer_gain_of
 from poolwise.updating import Change, changed, is_moments
+
+COEFFICIENTS = ("coef_", "intercept_", "coef_names_", "coef_cov_")
 
 
 class PooledRegressor(RegressorMixin, BaseEstimator):
@@ -412,15 +414,20 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     @property
     def transfer_gain_(self) -> float | None:
         """Expected fall of the squared error against least squares, according to the model."""
-        problem = self._kept().known_problem("transfer_gain_")
+        model = self._kept()
+        problem = model.known_problem("transfer_gain_")
+        if model.derived is not None:
+            return None  # what history adds is in the derived columns already
         gain = transfer_gain_of(problem, self._working_fit)
         return held(gain, 2 * problem.units.get(problem.response, 0))
 
     @property
     def standard_errors_(self) -> Array | None:
         """Standard errors of the intercept and the coefficients, in this order."""
-        check_is_fitted(self)
-        return self.fit_.standard_errors
+        model = self._kept()
+        if model.stack is not None:
+            raise NoCoefficients("standard_errors_", name_of_method(model.method))
+        return model.fit.standard_errors
 
     def summary(self) -> Summary:
         """Say what was fitted, from what, and with what result.
@@ -430,12 +437,18 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         Summary
             Plain data that prints as text and shows as HTML.
         """
+        model = self._kept()
+        problem = model.known_problem("summary")
+        if model.derived is not None and model.derived.problem is not None:
+            problem = model.derived.problem
         return summarise(
-            self._kept().known_problem("summary"),
-            self.fit_,
-            method=name_of_method(self.method_),
+            problem,
+            model.fit,
+            method=name_of_method(model.method),
             transfer_gain=self.transfer_gain_,
-            cautions=self.cautions_,
+            cautions=model.cautions,
+            reason=model.reason,
+            stack=model.stack,
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -461,11 +474,22 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         self.columns_ = fitted.columns
         self.optional_columns_ = list(fitted.optional)
         self.fit_ = fit
+        self.derived_, self.reason_ = fitted.derived, fitted.reason
+        self.conflict_ = dict(fit.conflict)
+        self.cautions_ = fitted.cautions
+        for name in COEFFICIENTS:
+            self.__dict__.pop(name, None)
+        if fitted.stack is not None:
+            return
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.coef_names_ = np.array(fit.names, dtype=object)
-        self.conflict_ = dict(fit.conflict)
         self.coef_cov_ = None if fit.covariance is None else fit.covariance[1:, 1:]
-        self.cautions_ = fitted.cautions
+
+    def __getattr__(self, name: str) -> Any:
+        """Say why a model has no coefficients, where it has none."""
+        if name in COEFFICIENTS and self.__dict__.get("derived_") is not None:
+            raise NoCoefficients(name, name_of_method(self.method_))
+        return object.__getattribute__(self, name)  # a property says itself what is wrong
 
     def _kept(self) -> FittedModel:
         """Return what `_keep` took."""
@@ -481,6 +505,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             working_fit=self._working_fit,
             problem=self.problem_,
             cautions=self.cautions_,
+            derived=self.derived_,
+            reason=self.reason_,
         )
 
     def _change(
@@ -489,6 +515,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         """Add rows or take them away, and solve again; return what to warn of."""
         model = self._kept()
         self._check_options()
+        if model.derived is not None:  # an update would be of its linear part alone
+            raise NeedsTargetRows(name_of_method(model.method))
         if X is not None and not is_moments(X):
             if y is None:
                 raise BadOption("y", None, "the response of each row of X")

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from poolwise.boosting.stack import Stack
 from poolwise.fit import LinearFit
 from poolwise.intervals import coefficient_intervals
 from poolwise.problem import Problem
+from poolwise.tree_summary import TreeSummary
 
 GAIN = "Expected transfer gain over least squares on the target (squared error, model-based)"
 
@@ -24,8 +26,8 @@ class CoefficientLine:
     ----------
     name : str
         Encoded column.
-    coef : float
-        Coefficient.
+    coef : float or None
+        Coefficient; None where there is none to hold against another one.
     std_error : float or None
         Its standard error, where the method's theory gives one and the coefficient was not dropped.
     low, high : float or None
@@ -37,7 +39,7 @@ class CoefficientLine:
     """
 
     name: str
-    coef: float
+    coef: float | None
     std_error: float | None
     low: float | None
     high: float | None
@@ -83,14 +85,14 @@ class Summary:
         Name of the method.
     response : str
         Name of the response.
-    intercept : float
-        Intercept.
+    intercept : float or None
+        Intercept; None in a model with trees.
     intercept_std_error : float or None
         Its standard error, where the method's theory gives one.
     intercept_low, intercept_high : float or None
         Ends of its 95 % interval, the same.
     coefficients : tuple of CoefficientLine
-        One per encoded column.
+        One per encoded column, and per derived one; none in a model with trees.
     tables : tuple of SourceLine
         The target and the sources.
     transfer_gain : float or None
@@ -98,11 +100,15 @@ class Summary:
         according to the model; None where the method's theory gives none.
     cautions : tuple of str
         Warnings given at fit.
+    reason : str
+        Why this method, where one was chosen.
+    trees : TreeSummary or None
+        What a model with trees is made of.
     """
 
     method: str
     response: str
-    intercept: float
+    intercept: float | None
     intercept_std_error: float | None
     intercept_low: float | None
     intercept_high: float | None
@@ -110,18 +116,19 @@ class Summary:
     tables: tuple[SourceLine, ...]
     transfer_gain: float | None
     cautions: tuple[str, ...]
+    reason: str = ""
+    trees: TreeSummary | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, numbers and strings."""
         return asdict(self)
 
     def __str__(self) -> str:
-        gain = _shown(self.transfer_gain)
-        lines = [f"{self.method}: {self.response} on {len(self.coefficients)} features", ""]
-        lines += [*text_table(*self.table_cells()), ""]
-        lines += text_table(*self.coefficient_cells())
-        if self.transfer_gain is not None and len(self.tables) > 1:
-            lines += ["", f"{GAIN}: {gain}"]
+        features = f" on {len(self.coefficients)} features" if self.trees is None else ""
+        lines = [f"{self.method}: {self.response}{features}"]
+        for cells in self.parts():
+            lines += ["", *text_table(*cells)]
+        lines += [line for text in self.sentences() for line in ("", text)]
         lines += [f"Note: {caution}" for caution in self.cautions]
         return "\n".join(lines)
 
@@ -130,12 +137,27 @@ class Summary:
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{escape(self.method)}: {escape(self.response)}</h4>"]
-        parts += [html_table(*self.table_cells()), html_table(*self.coefficient_cells())]
-        if self.transfer_gain is not None and len(self.tables) > 1:
-            gain = _shown(self.transfer_gain)
-            parts.append(f"<p>{GAIN}: {gain}</p>")
+        parts += [html_table(*cells) for cells in self.parts()]
+        parts += [f"<p>{escape(text)}</p>" for text in self.sentences()]
         parts += [f"<p>Note: {escape(caution)}</p>" for caution in self.cautions]
         return "".join(parts)
+
+    def parts(self) -> list[tuple[list[str], list[list[str]]]]:
+        """Return all tables: names of columns, and rows."""
+        if self.trees is None:
+            return [self.table_cells(), self.coefficient_cells()]
+        effects = [self.trees.effect_cells()] if self.trees.effects else []
+        return [self.table_cells(), self.trees.candidate_cells(), *effects]
+
+    def sentences(self) -> list[str]:
+        """Return what there is to say beside the tables."""
+        said = [self.reason] if self.reason else []
+        if self.trees is not None and not self.reason:
+            said.append(self.trees.text)
+        if self.transfer_gain is not None and len(self.tables) > 1:
+            gain = _shown(self.transfer_gain)
+            said.append(f"{GAIN}: {gain}")
+        return said
 
     def table_cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table of tables: names of its columns, and its rows."""
@@ -180,6 +202,8 @@ def summarise(
     method: str,
     transfer_gain: float | None = None,
     cautions: Sequence[str] = (),
+    reason: str = "",
+    stack: Stack | None = None,
 ) -> Summary:
     """Collect what a fit has to say.
 
@@ -195,6 +219,10 @@ def summarise(
         Expected transfer gain.
     cautions : sequence of str
         Warnings given at fit.
+    reason : str
+        Why this method, where one was chosen.
+    stack : Stack, optional
+        What predicts in place of the fit.
     """
     errors: list[float | None] = [None] * (len(fit.names) + 1)
     if fit.standard_errors is not None:
@@ -228,10 +256,12 @@ def summarise(
         )
         for name, s in problem.sources.items()
     ]
+    if stack is not None:
+        coefficients, errors, ends = (), [None], [(None, None)]
     return Summary(
         method=method,
         response=problem.response,
-        intercept=fit.intercept,
+        intercept=fit.intercept if stack is None else None,
         intercept_std_error=errors[0],
         intercept_low=ends[0][0],
         intercept_high=ends[0][1],
@@ -239,6 +269,8 @@ def summarise(
         tables=tuple(tables),
         transfer_gain=transfer_gain,
         cautions=tuple(cautions),
+        reason=reason,
+        trees=None if stack is None else TreeSummary.of(stack),
     )
 
 

@@ -66,6 +66,8 @@ VERBS = {
                 ],
                 "transfer_gain": MAYBE,
                 "cautions": [str],
+                "reason": str,
+                "trees": (dict, type(None)),
             },
             "warnings": WARNINGS,
         },
@@ -89,6 +91,7 @@ VERBS = {
             "rows": {"target": int, "history": int},
             "baseline": str,
             "methods": [LINE],
+            "weights": dict,
             "left_out": [{"method": str, "why": str}],
             "verdict": VERDICT,
             "warnings": WARNINGS,
@@ -180,6 +183,16 @@ def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_
     assert follows(found, schema), found
     filled = [key for key in ("methods", "predictions", "results", "files") if key in found]
     assert all(found[key] for key in filled)
+
+
+def test_a_model_with_trees_tells_its_candidates(fitted, monkeypatch):
+    told = quick(fitted, monkeypatch, "fit", *TABLES, "--method", "boosted_pooling", "--json")
+    assert told.exit_code == 0, told.output
+    trees = json.loads(told.stdout)["summary"]["trees"]
+    line = {"name": str, "words": str, "weight": float, "error": float}
+    assert follows(trees["candidates"], [line])
+    assert sum(c["weight"] for c in trees["candidates"]) == pytest.approx(1.0)
+    assert [e["feature"] for e in trees["effects"]] == ["vibration"]
 
 
 def test_the_plan_of_tables_says_how_they_were_matched(fitted, monkeypatch):

@@ -7,6 +7,7 @@ from skops.io.exceptions import UntrustedTypesFoundException
 
 from poolwise import METHODS, SKOPS_TRUSTED, PooledRegressor
 from poolwise.errors import RankDeficient, TransferWarning
+from poolwise.methods import ROW_METHODS
 from tests.model_file.test_model_file import assert_same_model
 from tests.model_file.worlds import WORLDS, fitted, world
 from tests.test_errors import EXAMPLES
@@ -29,7 +30,8 @@ def test_a_model_comes_back(kind):
 def test_the_list_is_what_skops_asks_for_and_no_more():
     asked = set()
     cases = [(m, "numbers", p) for m in METHODS for p in ("fast", "exact")]
-    for method, kind, precision in (*cases, ("bayes_pooling", "texts", "fast")):
+    others = [(kind(), "numbers", "fast") for kind in ROW_METHODS.values()]
+    for method, kind, precision in (*cases, *others, ("bayes_pooling", "texts", "fast")):
         model = fitted(method, world(kind), precision=precision)
         asked |= set(skops.io.get_untrusted_types(data=skops.io.dumps(model)))
     asked |= set(skops.io.get_untrusted_types(data=skops.io.dumps(WARNINGS)))

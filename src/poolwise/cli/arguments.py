@@ -22,6 +22,9 @@ MethodName = Literal[
     "mean_fill",
     "offset",
     "monotone_likelihood",
+    "boosted_pooling",
+    "derived_pooling",
+    "auto",
 ]
 METHOD_NAMES: tuple[str, ...] = get_args(MethodName)
 Tables = Annotated[

@@ -103,6 +103,7 @@ def compare_methods(
             "rows": {"target": found.target_rows, "history": found.history_rows},
             "baseline": found.baseline,
             "methods": found.table(),
+            "weights": {m: dict(w) for m, w in found.weights.items()},
             "left_out": [{"method": m, "why": why} for m, why in found.skipped.items()],
             "verdict": {"answer": found.answer(), "text": found.verdict()},
             "warnings": as_records(cautions),

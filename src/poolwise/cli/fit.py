@@ -142,8 +142,8 @@ def _show(summary: Any) -> None:
     say()
     say(f"{summary.method}: {name(summary.response)}", "bold")
     say()
-    head, rows = summary.table_cells()
-    show_table(head, [[name(cell) for cell in row] for row in rows])
-    say()
-    head, rows = summary.coefficient_cells()
-    show_table(head, [[name(cell) for cell in row] for row in rows])
+    for head, rows in summary.parts():
+        show_table(head, [[name(cell) for cell in row] for row in rows])
+        say()
+    for sentence in summary.sentences():
+        say(sentence)

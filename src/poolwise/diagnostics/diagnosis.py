@@ -15,6 +15,7 @@ from poolwise.diagnostics.shift import Shift, shift
 from poolwise.diagnostics.subject import problem_of
 from poolwise.errors import listed
 from poolwise.fit import LinearFit
+from poolwise.methods import name_of_method
 
 SMALL = 0.01  # gain, as a share of the noise variance, that matters little
 NAMED = 5  # names in a sentence
@@ -43,6 +44,8 @@ class Diagnosis:
         Whether a source contradicts the target.
     influence : Influence
         What the answer would be without each source.
+    has_trees : bool, default=False
+        Whether the model has trees, of which moments tell nothing.
     """
 
     target_rows: int
@@ -53,6 +56,7 @@ class Diagnosis:
     shift: Shift
     conflict: Conflict
     influence: Influence
+    has_trees: bool = False
 
     @property
     def answer(self) -> str:
@@ -75,6 +79,8 @@ class Diagnosis:
         said = [_answer(self.gain.lines[0]), *_reasons(self)]
         if (line := self.gain.lines[-1]).fit not in ("history", "bayes_pooling"):
             said.append(_of_own(line))
+        if self.has_trees:
+            said.append("All this is about a linear model; what trees add to it is in summary().")
         said.append(
             "This follows from the model and is no measurement; compare measures it on target rows."
         )
@@ -134,14 +140,16 @@ def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
         shift=shift(problem),
         conflict=conflict(problem),
         influence=influence(problem, posterior=posterior, progress=progress),
+        has_trees=getattr(model, "derived_", None) is not None,
     )
 
 
 def _own_fit(model: Any) -> tuple[str, LinearFit | None]:
     """Return name and fit of a model that was fitted by another method than Bayes pooling."""
-    fit, method = getattr(model, "fit_", None), getattr(model, "method", None)
-    name = method if isinstance(method, str) else type(method).__name__
-    if not isinstance(fit, LinearFit) or name in ("bayes_pooling", "BayesPooling"):
+    fit, method = getattr(model, "fit_", None), getattr(model, "method_", None)
+    name = "" if method is None else name_of_method(method)
+    is_linear = isinstance(fit, LinearFit) and getattr(model, "derived_", None) is None
+    if not is_linear or name == "bayes_pooling":
         return "bayes_pooling", None
     return name, fit
 

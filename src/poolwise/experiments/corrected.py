@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from poolwise.answer import Answer, answered
 from poolwise.double_double import Array
 from poolwise.experiments.published import MEAN_WEIGHT, RIDGE, kernel_inputs, linear_inputs
 from poolwise.experiments.training_rows import TrainingRows
-from poolwise.fit import LinearFit
 from poolwise.methods import method_of
 from poolwise.problem import Problem
 from poolwise.tables.arrays import ArrayTable
@@ -19,8 +19,8 @@ from poolwise.tables.rows import TableRows
 INPUTS = {"feature_transfer": linear_inputs, "kernel_transfer": kernel_inputs}
 
 
-def solve(sample: TrainingRows, method: str) -> LinearFit:
-    """Return the fit of a method of ours.
+def solve(sample: TrainingRows, method: str) -> Answer:
+    """Return the answer of a method of ours.
 
     A product is a new feature like the others, except to the two methods that impute: they
     impute what it is made of and multiply, as the paper says.
@@ -30,7 +30,7 @@ def solve(sample: TrainingRows, method: str) -> LinearFit:
     sample : TrainingRows
         The training rows.
     method : str
-        One of ``poolwise.METHODS``.
+        Its name.
     """
     if sample.product and method in INPUTS:
         source, method = sample.filled(_imputed(sample, *INPUTS[method](sample))), "mean_fill"
@@ -45,7 +45,7 @@ def solve(sample: TrainingRows, method: str) -> LinearFit:
         target_rows=target_rows,
         source_rows={"source": source_rows},
     )
-    return problem.restored(method_of(method).solve(problem))
+    return answered(method_of(method), problem).restored()
 
 
 def _rows(X: Array, y: Array, where: str) -> TableRows:

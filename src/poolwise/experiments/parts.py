@@ -161,7 +161,7 @@ def parts_of(
     protocol : {"published", "corrected"}
         How.
     methods : sequence of str, optional
-        Names of the paper or of ``poolwise.METHODS``; those of the paper unless given.
+        Names of the paper or of ours; those of the paper unless given.
     datasets : sequence of str, optional
         Some of the lines; all unless given.
     runs : int, optional

@@ -136,7 +136,7 @@ def reproduce(
         With the published solvers, cut-offs and columns, or with the methods of this package,
         Algorithm 1 as written and the intended columns.
     methods : sequence of str, optional
-        For tables: names of the paper (ols, dsft, dsft_nl, dp) or of ``poolwise.METHODS``, those of
+        For tables: names of the paper (ols, dsft, dsft_nl, dp) or of ours, those of
         the paper unless given. For figures: further curves.
     jobs : int, default=1
         How many processes; the numbers do not depend on it.

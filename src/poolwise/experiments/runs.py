@@ -23,7 +23,7 @@ from poolwise.experiments.parts import Part
 from poolwise.experiments.tables import labels
 from poolwise.experiments.whole_files import replace_file
 from poolwise.experiments.workers import each
-from poolwise.methods import METHODS
+from poolwise.methods import METHOD_NAMES
 
 COLUMNS = ("table", "dataset", "run", "method", "rmse")
 RUNS, PARTS = "runs.csv", "parts"
@@ -113,7 +113,9 @@ def methods_in(folder: Path) -> list[str]:
 def _with_other_methods(parts: Sequence[Part], kept: Path) -> list[Part]:
     """Add the other methods that are finished on all datasets; those of the paper come first."""
     lines = list({part.dataset: part for part in parts}.values())
-    known = dict.fromkeys(m for p in lines for m in labels(p.spec, [*p.spec.methods, *METHODS]))
+    known = dict.fromkeys(
+        m for p in lines for m in labels(p.spec, [*p.spec.methods, *METHOD_NAMES])
+    )
     finished = [m for m in known if all(replace(p, method=m).read(kept) is not None for p in lines)]
     return [replace(p, method=m) for p in lines for m in finished]
 

@@ -23,7 +23,7 @@ from poolwise.experiments.splits import (
     small_splits,
 )
 from poolwise.experiments.training_rows import TrainingRows
-from poolwise.methods import METHODS
+from poolwise.methods import METHOD_NAMES
 
 
 class Score(NamedTuple):
@@ -90,15 +90,15 @@ def labels(spec: TableSpec, methods: Sequence[str] | None = None) -> tuple[str, 
     spec : TableSpec
         Which table.
     methods : sequence of str, optional
-        Names of the paper or of ``poolwise.METHODS``; those of the paper unless given.
+        Names of the paper or of ours; those of the paper unless given.
     """
     ours = {name: label for label, name in spec.methods.items()}
     if methods is not None and not any(methods):
         raise BadOption("methods", list(methods), "at least one name, or left out")
     wanted = list(spec.methods) if methods is None else [ours.get(m, m) for m in methods]
     for name in wanted:
-        if name not in (*spec.methods, *METHODS):
-            raise UnknownMethod(name, [*spec.methods, *METHODS])
+        if name not in (*spec.methods, *METHOD_NAMES):
+            raise UnknownMethod(name, [*spec.methods, *METHOD_NAMES])
     return tuple(dict.fromkeys(wanted))
 
 
@@ -148,7 +148,7 @@ def _predictions(
     spec: TableSpec, label: str, protocol: Protocol, sample: TrainingRows, X: Array
 ) -> Array:
     name = spec.methods.get(label, label)
-    assert name in METHODS, name
+    assert name in METHOD_NAMES, name
     if protocol == "published" and name in PUBLISHED:
         return PUBLISHED[name](sample).predict(X)
     return corrected.solve(sample, name).predict(X)

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolwise.errors import BadOption
+from poolwise.errors import BadOption, NotALine
 from poolwise.fit import LinearFit
 from poolwise.fitted_model import FittedModel
+from poolwise.methods import name_of_method
 from poolwise.prediction import fits_on
 from poolwise.tables.columns import Column
 
@@ -99,6 +100,8 @@ def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool)
     are_named : bool
         Whether the columns had names at fit.
     """
+    if model.derived is not None:
+        raise NotALine(name_of_method(model.method))
     gone = {without} if isinstance(without, str) else set(without)
     has = [c for c in model.columns if c.name not in gone]
     if not gone <= set(model.optional) or not has:

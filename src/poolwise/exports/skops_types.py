@@ -7,11 +7,20 @@ that a file could choose. A model with a method of your own has a type more.
 from __future__ import annotations
 
 from poolwise.errors import TransferWarning
-from poolwise.methods import METHODS
+from poolwise.methods import METHODS, ROW_METHODS
 
 SKOPS_TRUSTED: tuple[str, ...] = tuple(
     sorted(
         (
+            "poolwise.answer.Derived",
+            "poolwise.boosting.candidates.Candidates",
+            "poolwise.boosting.candidates.TreeMean",
+            "poolwise.boosting.derived_column.DerivedColumn",
+            "poolwise.boosting.evidence.Evidence",
+            "poolwise.boosting.partial_effects.PartialEffect",
+            "poolwise.boosting.spread.Spread",
+            "poolwise.boosting.stack.Stack",
+            "poolwise.boosting.trees.Trees",
             "poolwise.exact_sums.ExactSums",
             "poolwise.fit.LinearFit",
             "poolwise.fraction_matrix.FractionMatrix",
@@ -24,7 +33,11 @@ SKOPS_TRUSTED: tuple[str, ...] = tuple(
             "poolwise.tails.Tails",
             *(
                 f"{kind.__module__}.{kind.__qualname__}"
-                for kind in (*METHODS.values(), *TransferWarning.__subclasses__())
+                for kind in (
+                    *METHODS.values(),
+                    *ROW_METHODS.values(),
+                    *TransferWarning.__subclasses__(),
+                )
             ),
         )
     )

@@ -14,22 +14,23 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from poolwise.answer import AnyMethod
 from poolwise.errors import CannotSave
-from poolwise.methods import METHODS
-from poolwise.problem import Method
+from poolwise.methods import METHOD_NAMES, METHODS, ROW_METHODS
 from poolwise.strict_json import Wrong, fields, shown
 
+KINDS = METHODS | ROW_METHODS
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no such numbers
 
 
-def described(method: Method) -> dict[str, Any]:
+def described(method: AnyMethod) -> dict[str, Any]:
     """Return the name and the parameters of a method, as plain values."""
-    for name, kind in METHODS.items():
+    for name, kind in KINDS.items():
         if type(method) is kind:
             return {"name": name, "parameters": _parameters(name, method)}
     kind_name = type(method).__name__
     raise CannotSave(
-        f"its method {kind_name} is not one of poolwise's, {list(METHODS)}",
+        f"its method {kind_name} is not one of poolwise's, {list(METHOD_NAMES)}",
         "To read a file must not run code, so it can only name methods of poolwise. Keep a model "
         "with a method of your own in a pickle or with skops, and load it only if you trust it",
     )
@@ -64,14 +65,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def method_in(found: Any, what: str) -> Method:
+def method_in(found: Any, what: str) -> AnyMethod:
     """Return the method that a file describes."""
     found = fields(found, what, ("name", "parameters"))
     name, given = found["name"], found["parameters"]
-    if type(name) is not str or name not in METHODS:
+    if type(name) is not str or name not in KINDS:
         said = repr(name[:40]) if type(name) is str else shown(name)
-        raise Wrong(f"{what} is {said}, and this poolwise has {list(METHODS)}")
-    types = _types(METHODS[name])
+        raise Wrong(f"{what} is {said}, and this poolwise has {list(METHOD_NAMES)}")
+    types = _types(KINDS[name])
     values = fields(given, f"the list of parameters of {name}", types)
     meant = {}
     for key, value in values.items():
@@ -79,7 +80,7 @@ def method_in(found: Any, what: str) -> Method:
             meant[key] = _meant(value, types[key])
         except TypeError:
             raise Wrong(f"the parameter {key} of {name} is not {_said(types[key])}") from None
-    return METHODS[name](**meant)
+    return KINDS[name](**meant)
 
 
 def _types(kind: type[Any]) -> dict[str, Any]:
@@ -98,7 +99,7 @@ def _meant(value: Any, declared: Any) -> Any:
                 continue
     elif declared is NoneType and value is None:
         return None
-    elif declared is float and type(value) in (int, float) and _is_double(value):
+    elif declared in (int, float) and _is_number(value, declared):
         return value
     elif declared is float and type(value) is str and value in INFINITE:
         return INFINITE[value]
@@ -111,7 +112,9 @@ def _meant(value: Any, declared: Any) -> Any:
     raise TypeError
 
 
-def _is_double(value: float) -> bool:
+def _is_number(value: Any, declared: type) -> bool:
+    if type(value) is not int and (declared is int or type(value) is not float):
+        return False
     try:
         return math.isfinite(float(value))
     except OverflowError:
@@ -129,4 +132,4 @@ def _said(declared: Any) -> str:
         return f"{len(inner)} numbers"
     if kind is Mapping:
         return "a mapping of names to numbers"
-    return {NoneType: "None", float: "a number"}[declared]
+    return {NoneType: "None", float: "a number", int: "a whole number"}[declared]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-import numpy as np
-
-from poolwise.chunks import LARGEST
-from poolwise.errors import TransferError, UnreadableModel
+from poolwise.errors import UnreadableModel
 from poolwise.fitted_model import FittedModel
-from poolwise.methods import METHODS
+from poolwise.methods import METHOD_NAMES
+from poolwise.model_file.derived import derived_in
 from poolwise.model_file.fits import fit_in
 from poolwise.model_file.method_options import method_in
 from poolwise.model_file.record import FORMAT, VERSION, ModelRecord
-from poolwise.moments import Moments
+from poolwise.model_file.tables import KEYS as TABLES
+from poolwise.model_file.tables import moments_in, problem_in
 from poolwise.precision import PRECISIONS
-from poolwise.problem import Problem
-from poolwise.store import MOST_UNITS, record_in
 from poolwise.strict_json import (
     MOST_BYTES,
     AnyPath,
@@ -28,7 +24,6 @@ from poolwise.strict_json import (
     entries,
     fields,
     flag,
-    integers,
     names,
     parsed,
     text,
@@ -40,7 +35,8 @@ from poolwise.tables.moments_table import Levels
 
 KEYS = (
     *("made_with", "options", "method", "response", "response_is_named", "columns"),
-    *("columns_are_named", "optional_columns", "levels", "cautions", "fit", "moments"),
+    *("columns_are_named", "optional_columns", "levels", "cautions", "reason", "fit", "moments"),
+    "derived",
 )
 OPTIONS = ("method", "fit_intercept", "response", "unseen_level", "precision")
 
@@ -75,8 +71,13 @@ def _record(found: Any) -> ModelRecord:
     may_lack = frozenset(optional)
     if optional != tuple(c.name for c in columns if c.name in may_lack):
         raise Wrong("optional_columns are not some of the columns, in their order")
+    derived, wide = None, features
+    if found["derived"] is not None:
+        with within("derived"):
+            derived = derived_in(found["derived"], features, response)
+        wide = (*features, *(c.name for c in derived.columns))
     with within("fit"):
-        fit = fit_in(found["fit"], features)
+        fit = fit_in(found["fit"], wide)
     fitted = FittedModel(
         method=method_in(found["method"], "its method"),
         columns=columns,
@@ -88,7 +89,13 @@ def _record(found: Any) -> ModelRecord:
         working_fit=fit,
         problem=None,
         cautions=tuple(text(c, "a caution") for c in entries(found["cautions"], "cautions")),
+        derived=derived,
+        reason=text(found["reason"], "reason"),
     )
+    if derived is not None and (derived.problem is None) != (found["moments"] is None):
+        raise Wrong(
+            "there are moments of one and not of the other: of its columns, and of its derived ones"
+        )
     if found["moments"] is not None:
         with within("moments"):
             fitted = _with_moments(fitted, found["moments"])
@@ -100,7 +107,7 @@ def options_in(found: Any) -> dict[str, Any]:
     found = fields(found, "options", OPTIONS)
     method = found["method"]
     return {
-        "method": choice(method, "the option method", tuple(METHODS))
+        "method": choice(method, "the option method", METHOD_NAMES)
         if type(method) is str
         else method_in(method, "the option method"),
         "fit_intercept": flag(found["fit_intercept"], "the option fit_intercept"),
@@ -162,30 +169,16 @@ def _levels(found: Any) -> dict[str, Levels | None]:
 
 def _with_moments(fitted: FittedModel, found: Any) -> FittedModel:
     """Return a model with the moments it was made from."""
-    keys = ("intercept", "units", "target", "sources", "pool", "working_fit")
-    found = fields(found, "the object", keys)
-    fit, target = fitted.fit, _moments(found["target"], "the target")
-    sources: dict[str, Moments] = {}
-    for entry in entries(found["sources"], "sources"):
-        entry = fields(entry, "a source", ("name", "moments"))
-        name = text(entry["name"], "the name of a source")
-        if name in sources:
-            raise Wrong(f"it has more than one source named {[name]}")
-        sources[name] = _moments(entry["moments"], f"source {name!r}")
-    intercept = flag(found["intercept"], "intercept")
-    units = _units(found["units"], target)
-    try:
-        problem = Problem(target, sources, fitted.response, intercept, units=units)
-    except TransferError as error:
-        raise Wrong(str(error).rstrip(".")) from None
-    if problem.features != fit.names:
-        raise Wrong("the columns of the target are not those of the model, in their order")
-    _check_ranges(problem)
+    found = fields(found, "the object", (*TABLES, "pool", "working_fit"))
+    fit = fitted.fit
+    own = {key: found[key] for key in TABLES}
+    problem = problem_in(own, encoded(fitted.columns), fitted.response)
+    target, sources, units = problem.target, problem.sources, problem.units
     told = {*fit.source_noise, *fit.weights, *fit.conflict}
     if unknown := sorted(told - sources.keys()):
         raise Wrong(f"the fit tells of sources {unknown[:12]}, which are not there")
     if found["pool"] is not None:
-        pool = _moments(found["pool"], "the pool")
+        pool = moments_in(found["pool"], "the pool")
         if set(pool.names) != set(target.names):
             raise Wrong("the pool has other columns than the target")
         fit = replace(fit, pool=pool)
@@ -196,31 +189,3 @@ def _with_moments(fitted: FittedModel, found: Any) -> FittedModel:
         with within("working_fit"):
             working = replace(fit_in(found["working_fit"], fit.names), pool=fit.pool)
     return replace(fitted, fit=fit, working_fit=working, problem=problem)
-
-
-def _moments(found: Any, where: str) -> Moments:
-    with within(where):
-        record = record_in(found)
-        if not record.weight:
-            raise Wrong("there are no rows")
-        if record.units.any():
-            raise Wrong("a column has a unit, which in a model the units of the problem are for")
-    return Moments.of_record(record)
-
-
-def _units(found: Any, target: Moments) -> Mapping[str, int]:
-    if not isinstance(found, dict) or not found.keys() <= set(target.names):
-        raise Wrong("units is not an object whose keys are columns of the target")
-    values = integers(list(found.values()), "units", len(found), MOST_UNITS)
-    if not values.all():
-        raise Wrong("units holds a zero, where a column should rather be left out")
-    return dict(zip(found, values.tolist(), strict=True))
-
-
-def _check_ranges(problem: Problem) -> None:
-    """Refuse units with which a column would be larger than any that can be fitted."""
-    with np.errstate(over="ignore", under="ignore"):
-        own, theirs = problem.tables()
-    for table in (own, *theirs.values()):
-        if not (np.abs(table.low) <= LARGEST).all() or not (np.abs(table.high) <= LARGEST).all():
-            raise Wrong(f"a column is beyond {LARGEST:g} in its units")

@@ -13,10 +13,12 @@ import sklearn
 
 from poolwise.errors import CannotSave, MomentsLeftOut
 from poolwise.fitted_model import FittedModel
+from poolwise.model_file.derived import derived_text
 from poolwise.model_file.fits import fit_text
 from poolwise.model_file.method_options import described
 from poolwise.model_file.reading import options_in
 from poolwise.model_file.record import FORMAT, VERSION, ModelRecord
+from poolwise.model_file.tables import problem_parts
 from poolwise.problem import Problem
 from poolwise.strict_json import Wrong, joined, line
 from poolwise.tables.columns import Column
@@ -59,8 +61,12 @@ def _text(record: ModelRecord, problem: Problem | None) -> str:
         "optional_columns": line(list(fitted.optional)),
         "levels": line([_levels(name, own) for name, own in fitted.levels.items()]),
         "cautions": line(list(fitted.cautions)),
+        "reason": line(fitted.reason),
         "fit": fit_text(fitted.fit),
         "moments": "null" if problem is None else _moments(fitted, problem),
+        "derived": "null"
+        if fitted.derived is None
+        else derived_text(fitted.derived, moments=problem is not None),
     }
     return joined(parts)
 
@@ -83,17 +89,10 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _moments(fitted: FittedModel, problem: Problem) -> str:
-    sources = [
-        joined({"name": line(name), "moments": source.text().strip()})
-        for name, source in problem.sources.items()
-    ]
     pool = fitted.fit.pool
     return joined(
         {
-            "intercept": line(bool(problem.intercept)),
-            "units": line({n: int(u) for n, u in problem.units.items()}),
-            "target": problem.target.text().strip(),
-            "sources": "[" + ",\n".join(sources) + "]",
+            **problem_parts(problem),
             "pool": "null" if pool is None else pool.text().strip(),
             "working_fit": fit_text(fitted.working_fit) if problem.units else "null",
         }

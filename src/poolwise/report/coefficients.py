@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from poolwise.answer import Derived
+from poolwise.boosting.stack import Stack
 from poolwise.fit import LinearFit
 from poolwise.intake import Intake
-from poolwise.methods import method_of
+from poolwise.methods.target_only import TargetOnly
 from poolwise.report.words import plural
-from poolwise.summary import Summary, summarise
+from poolwise.summary import CoefficientLine, Summary, summarise
 
+UNKNOWN = CoefficientLine("", None, None, None, None, 0)  # of a column that least squares lacks
 DRAWN = 20  # columns in the figure, so that it fits a printed page
 
 
-def coefficients(intake: Intake, summary: Summary) -> dict[str, Any]:
+def coefficients(intake: Intake, summary: Summary, derived: Derived | None) -> dict[str, Any]:
     """Return each coefficient twice, with intervals where the theory gives them.
 
     ``effect`` is the coefficient times the column's standard deviation in the target: by how much
@@ -26,15 +29,23 @@ def coefficients(intake: Intake, summary: Summary) -> dict[str, Any]:
         Target and sources.
     summary : Summary
         Of the model.
+    derived : Derived or None
+        Its derived columns and candidates. Where there are candidates, the linear one's
+        coefficients are shown; a derived column has one with history alone.
     """
     problem = intake.problem
-    alone: LinearFit = problem.restored(method_of("target_only").solve(problem))
+    stack = None if derived is None else derived.stack
+    if stack is not None:
+        summary = summarise(problem, stack.candidates.linear, method=summary.method)
+    alone: LinearFit = problem.restored(TargetOnly().solve(problem))
     without = summarise(problem, alone, method="target_only")
-    target = problem.tables()[0]
+    asked = problem if derived is None or derived.problem is None else derived.problem
+    target = asked.tables()[0]
     deviation = dict(zip(target.names, target.deviations().tolist(), strict=True))
     lines = []
-    for own, other in zip(summary.coefficients, without.coefficients, strict=True):
-        size = deviation[own.name]
+    others = {c.name: c for c in without.coefficients}
+    for own in summary.coefficients:
+        other, size = others.get(own.name, UNKNOWN), deviation[own.name]
         lines.append(
             {
                 "name": own.name,
@@ -49,7 +60,7 @@ def coefficients(intake: Intake, summary: Summary) -> dict[str, Any]:
     for rank, line in enumerate(ranked):
         line["rank"], line["is_drawn"] = rank, rank < DRAWN
     return {
-        "text": _text(summary, has_history=bool(problem.sources)),
+        "text": _text(summary, stack, has_history=bool(problem.sources)),
         "caption": _caption(len(lines)),
         "labels": {
             "with": "with history" if problem.sources else "this model",
@@ -61,10 +72,17 @@ def coefficients(intake: Intake, summary: Summary) -> dict[str, Any]:
     }
 
 
-def _text(summary: Summary, *, has_history: bool) -> str:
+def _text(summary: Summary, stack: Stack | None, *, has_history: bool) -> str:
     if not has_history:
         return "There is no history: both are fits of the target rows alone."
     known = [c for c in summary.coefficients if c.seen_in]
+    if stack is not None:
+        share = stack.weights[stack.candidates.names.index("linear")]
+        return (
+            "The model is not linear, so it has no coefficients. These are of its linear "
+            f"candidate, which has {share:.0%} of the weight; beside them stands least squares on "
+            "the target rows."
+        )
     return (
         f"History speaks about {plural(len(known), 'column')} directly; about new ones it speaks "
         "only as far as old ones predict them. Beside them stands least squares on the target rows."

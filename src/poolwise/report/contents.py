@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poolwise.answer import RowMethod
 from poolwise.diagnostics import Diagnosis, diagnose, plan
 from poolwise.errors import TooFewRows, TransferWarning
 from poolwise.intake import Intake
@@ -22,6 +23,7 @@ from poolwise.report.findings import findings
 from poolwise.report.gain import gain
 from poolwise.report.measured import label_of, measured
 from poolwise.report.residuals import residuals
+from poolwise.report.trees import trees
 from poolwise.report.verdict import verdict
 from poolwise.report.words import short
 
@@ -75,7 +77,7 @@ def contents(
     """
     model, intake = subject.model, subject.intake
     precision: Precision = model.precision
-    effort = Effort.of(intake.problem)
+    effort = Effort.of(intake.problem, grows_trees=isinstance(model.method_, RowMethod))
     summary, found = model.summary(), diagnose(model, progress=progress)
     seen = measured(
         intake,
@@ -114,7 +116,8 @@ def contents(
         "gain": gained,
         "columns": columns(intake, model.fit_, subject.told),
         "methods": seen,
-        "coefficients": coefficients(intake, summary),
+        "coefficients": coefficients(intake, summary, model.derived_),
+        "trees": trees(summary),
         "diagnostics": findings(found),
         "plan": planned,
         "residuals": left,

@@ -29,8 +29,10 @@ class Effort:
     draws: int
 
     @classmethod
-    def of(cls, problem: Problem) -> Effort:
-        """Return what a problem can take."""
+    def of(cls, problem: Problem, *, grows_trees: bool = False) -> Effort:
+        """Return what a problem can take, and less if each fit grows trees."""
+        if grows_trees:
+            return cls(repeats=1, folds=5, draws=16)
         seconds = fit_seconds(len(problem.features), len(problem.sources))
         if seconds <= 0.2:
             return cls(repeats=5, folds=10, draws=16)

@@ -12,6 +12,7 @@ from poolwise.report.words import change, change_range, number, round_number, ro
 
 WIDE, NARROW = 720.0, 330.0
 FAR_OFF = 12.0  # times the smallest error: methods beyond that are drawn as an arrow
+MOST_EFFECTS = 20  # in the figure, so that it fits a printed page
 
 
 def figures(data: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -51,6 +52,15 @@ def figures(data: dict[str, Any]) -> dict[str, dict[str, str]]:
         shown=round_number,
         reference=0.0,
     )
+    if data["trees"] and data["trees"]["effects"]:
+        made["effects"] = _both(
+            "effects",
+            "Effect of each new column",
+            [_effect(x) for x in data["trees"]["effects"][:MOST_EFFECTS]],
+            axis_label="change of the prediction",
+            shown=round_number,
+            reference=0.0,
+        )
     if len(data["plan"].get("rows", ())) > 1:
         plan = data["plan"]
         title = "Gain of history as more target rows arrive"
@@ -146,6 +156,12 @@ def _coefficients(lines: list[dict[str, Any]]) -> list[Row]:
             )
         rows.append(Row(x["name"], tuple(marks)))
     return rows
+
+
+def _effect(x: dict[str, Any]) -> Row:
+    ends = f"{number(x['low'])} to {number(x['high'])}"
+    tip = f"{number(x['change'])}, interval {ends}"
+    return Row(x["feature"], (Mark(x["change"], x["low"], x["high"], "with", tip),))
 
 
 def _interval(ends: dict[str, Any], shown: Callable[[float, float], str]) -> str:

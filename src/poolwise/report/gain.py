@@ -26,7 +26,8 @@ def gain(found: Diagnosis, measured: dict[str, Any]) -> dict[str, Any]:
     measured : dict
         What cross-validation says; see ``poolwise.report.measured``.
     """
-    lines = [_expected(x) for x in found.gain.lines]
+    of_what = " of a linear model" if found.has_trees else ""
+    lines = [_expected(x, of_what) for x in found.gain.lines]
     lines += [
         {
             "how": "measured",
@@ -43,15 +44,15 @@ def gain(found: Diagnosis, measured: dict[str, Any]) -> dict[str, Any]:
     return {"lines": lines, "text": text or ("" if lines else "The response does not vary.")}
 
 
-def _expected(line: GainLine) -> dict[str, Any]:
+def _expected(line: GainLine, of_what: str) -> dict[str, Any]:
     """Turn a fall of the squared error into a change of its root."""
     base = OVER[line.over]
-    own = line.fit != "history"
+    of_what = of_what if line.fit == "history" else f" of {line.fit}"
     return {
         "how": "expected",
         "fit": line.fit,
         "against": base,
-        "label": f"Expected{f' of {line.fit}' if own else ''}, {AGAINST[base]}",
+        "label": f"Expected{of_what}, {AGAINST[base]}",
         "probability": line.probability,
         "share": -line.fall,
         "low": _share(line, line.high),

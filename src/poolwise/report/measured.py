@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from poolwise.answer import Answer, AnyMethod, answered
 from poolwise.comparison import FEW_TEST_ROWS, LEVEL, Comparison
 from poolwise.cross_validation import BASELINE, FEWEST, compare_intake, named_methods
 from poolwise.diagnostics.risk import without_sources
 from poolwise.errors import BadWeights, TooFewToCompare
-from poolwise.fit import LinearFit
 from poolwise.intake import Intake
 from poolwise.precision import Precision
-from poolwise.problem import Method, Problem
+from poolwise.problem import Problem
 from poolwise.report.words import plural
 
 ALONE = "without_history"
@@ -31,6 +31,8 @@ LABELS = {
     "mean_fill": "New columns filled with their mean, all rows stacked",
     "offset": "Old model, corrected by the new columns",
     "monotone_likelihood": "Maximum likelihood of all columns",
+    "boosted_pooling": "Bayes pooling and boosted trees, weighed",
+    "derived_pooling": "Bayes pooling with a column that trees learnt from history",
     "trees_on_nan": "Boosted trees on all rows, gaps left empty",
 }
 
@@ -41,20 +43,20 @@ class WithoutHistory:
 
     Parameters
     ----------
-    method : Method
+    method : Method or RowMethod
         What solves the target by itself.
     """
 
-    method: Method
+    method: AnyMethod
 
-    def solve(self, problem: Problem) -> LinearFit:
-        """Return the fit of the target."""
-        return self.method.solve(without_sources(problem))
+    def answer(self, problem: Problem) -> Answer:
+        """Return the answer to the target."""
+        return answered(self.method, without_sources(problem))
 
 
 def measured(
     intake: Intake,
-    method: Method,
+    method: AnyMethod,
     name: str,
     *,
     repeats: int,
@@ -70,7 +72,7 @@ def measured(
     ----------
     intake : Intake
         Target and sources.
-    method : Method
+    method : Method or RowMethod
         That of the model.
     name : str
         What it is called.

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poolwise.answer import AnyMethod
 from poolwise.cross_validation import fold_fits
 from poolwise.double_double import Array
 from poolwise.errors import NeedsRows, TooFewRows, TooFewToCompare
 from poolwise.intake import Intake
-from poolwise.intervals import quantile
 from poolwise.precision import Precision
-from poolwise.problem import Method
 from poolwise.progress import tracked
 from poolwise.report.words import plural
 
@@ -24,7 +23,7 @@ LEVEL = 0.05  # probability of calling any row an outlier where none is
 
 def residuals(
     intake: Intake,
-    method: Method,
+    method: AnyMethod,
     *,
     positions: NDArray[np.intp],
     folds: int,
@@ -41,7 +40,7 @@ def residuals(
     ----------
     intake : Intake
         Target and sources.
-    method : Method
+    method : Method or RowMethod
         That of the model.
     positions : array of int
         Where the complete rows stand in the target's table.
@@ -60,12 +59,11 @@ def residuals(
         for test, X, y, fit in tracked(fits, min(folds, rows), "Residuals", show=progress):
             predicted[test] = fit.predict(X)
             left[test] = y - predicted[test]
-            deviation = fit.deviation(X)
-            if deviation is None:
+            width, limit = fit.width(X, 0.95), fit.width(X, 1.0 - LEVEL / rows)
+            if width is None or limit is None:
                 is_known = False
                 continue
-            inside[test] = np.abs(left[test]) <= quantile(fit.tails, 0.95) * deviation
-            limit = quantile(fit.tails, 1.0 - LEVEL / rows) * deviation
+            inside[test] = np.abs(left[test]) <= width
             beyond[test] = np.abs(left[test]) - limit
     except (TooFewToCompare, TooFewRows, NeedsRows) as error:
         return {"unavailable": str(error)}

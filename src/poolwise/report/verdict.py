@@ -52,6 +52,8 @@ def verdict(
     if own := [x for x in gain["lines"] if x["how"] == "expected" and x["fit"] != "history"]:
         expected = own[-1] if own[-1]["fit"] != BASELINE else expected
     seen = _line(gain, "measured", ALONE)
+    if found.has_trees and found.sources:
+        return _of_trees(found, gain, measured, seen)
     answer = _answer(found, expected, seen)
     said = ANSWERS[answer]
     if expected is not None and expected["fit"] != "history":
@@ -71,6 +73,38 @@ def verdict(
         "headline": sentences[0],
         "sentences": sentences[1:],
         "text": " ".join(sentences),
+    }
+
+
+def _of_trees(
+    found: Diagnosis, gain: dict[str, Any], measured: dict[str, Any], seen: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return the verdict on a model with trees: of these only measurements tell."""
+    low, high = _ends(seen)
+    answer = "unclear"
+    if seen is not None and low > 0.0 and seen["share"] > SMALL:
+        answer = "hurts"
+    elif seen is not None and high < 0.0:
+        answer = "helps"
+    elif seen is not None and seen["share"] < 0.0:
+        answer = "probably_helps"
+    said = "its worth to a model with trees could not be measured"
+    if seen is not None:
+        said = f"on the target rows, the error of predictions was {than(seen['share'])} without it"
+        if seen["low"] is not None:
+            said += f" (95% interval: {change_range(low, high)})"
+    sentences = [
+        *_measured(gain, measured),
+        *_reasons(found),
+        *_harm(measured),
+        *_advice(answer, found, {}),
+    ]
+    headline = f"{ANSWERS[answer]}: {said}."
+    return {
+        "answer": answer,
+        "headline": headline,
+        "sentences": sentences,
+        "text": " ".join([headline, *sentences]),
     }
 
 

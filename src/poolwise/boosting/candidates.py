@@ -1,0 +1,265 @@
+"""Candidates: linear fits and sums of trees that may each predict, made from a derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from poolwise.boosting.booster import Grow, Growth
+from poolwise.boosting.derived_column import DerivedColumn, mean_of
+from poolwise.boosting.deriving import STAGES, Derivation
+from poolwise.boosting.folds import FOLDS
+from poolwise.boosting.learning_rows import LearningRows
+from poolwise.boosting.trees import Trees
+from poolwise.double_double import Array
+from poolwise.fit import LinearFit
+from poolwise.moments import Moments
+from poolwise.problem import Problem
+
+Name: TypeAlias = Literal[
+    "linear", "derived", "pooled_trees", "all_pooled_trees", "target_trees", "corrected"
+]
+PRIOR: dict[Name, float] = {
+    "linear": 2.0,
+    "derived": 2.0,
+    "pooled_trees": 2.0,
+    "all_pooled_trees": 0.5,
+    "target_trees": 0.5,
+    "corrected": 0.5,
+}
+OWN = Growth(trees=150, leaves=8, rate=0.05, rows_per_leaf=5)
+CORRECTION = OWN._replace(trees=100)
+FEW_ROWS, FEW_PER_LEAF = 50, 3  # of a small target, whose leaves are small too
+FEWEST = 6  # rows of the target that trees can be grown on
+
+Solver: TypeAlias = Callable[[Problem], LinearFit]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeMean:
+    """The mean of several sums of trees, and a constant.
+
+    Parameters
+    ----------
+    boosters : tuple of Trees
+        The sums.
+    trees : int
+        How many trees of each count.
+    constant : float, default=0.0
+        What is added.
+    """
+
+    boosters: tuple[Trees, ...]
+    trees: int
+    constant: float = 0.0
+
+    @classmethod
+    def joined(cls, means: Sequence[TreeMean]) -> TreeMean:
+        """Return the mean of means of one sum each."""
+        boosters = tuple(b for mean in means for b in mean.boosters)
+        return cls(boosters, means[0].trees, sum(m.constant for m in means) / len(means))
+
+    def predict(self, rows: Array) -> Array:
+        """Return the value of each row."""
+        return mean_of([b.predict(rows, self.trees) for b in self.boosters]) + self.constant
+
+    def times_units(self, columns: Sequence[int], response: int) -> TreeMean:
+        """Return the mean for columns that had been divided by powers of two."""
+        boosters = tuple(b.times_units(columns, response) for b in self.boosters)
+        return TreeMean(boosters, self.trees, float(np.ldexp(self.constant, response)))
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Everything that predicts, by name.
+
+    Parameters
+    ----------
+    features : tuple of str
+        The columns of rows to predict, encoded.
+    columns : tuple of DerivedColumn
+        Columns that are computed from them.
+    linear : LinearFit
+        Of the features.
+    derived : LinearFit
+        Of the features and the derived columns.
+    trees : mapping of str to TreeMean
+        Those that look at the features.
+    correction : TreeMean or None
+        Of what ``derived`` leaves; it looks at the features, the derived columns and at ``derived``
+        itself.
+    """
+
+    features: tuple[str, ...]
+    columns: tuple[DerivedColumn, ...]
+    linear: LinearFit
+    derived: LinearFit
+    trees: dict[Name, TreeMean]
+    correction: TreeMean | None
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """Names of the candidates."""
+        linear: tuple[Name, ...] = ("linear", "derived") if self.columns else ("linear",)
+        return (*linear, *self.trees, *(("corrected",) if self.correction else ()))
+
+    def predict(self, rows: Array) -> Array:
+        """Return what each candidate says of each row, one column for each."""
+        said = [self.linear.predict(rows)]
+        wide = widened(rows, self.features, self.columns)
+        derived = self.derived.predict(wide)
+        if self.columns:
+            said.append(derived)
+        said += [trees.predict(rows) for trees in self.trees.values()]
+        if self.correction is not None:
+            said.append(derived + self.correction.predict(np.column_stack((wide, derived))))
+        return np.column_stack(said)
+
+    def restored(self, problem: Problem) -> Candidates:
+        """Return the candidates for columns as the user knows them."""
+        y = problem.units.get(problem.response, 0)
+        own = [problem.units.get(n, 0) for n in self.features]
+        wide = [*own, *(y for _ in self.columns), y]
+        return replace(
+            self,
+            columns=tuple(c.times_units(own, y) for c in self.columns),
+            linear=problem.restored(self.linear),
+            derived=problem.restored(self.derived),
+            trees={n: t.times_units(own, y) for n, t in self.trees.items()},
+            correction=None if self.correction is None else self.correction.times_units(wide, y),
+        )
+
+
+def widened(rows: Array, names: Sequence[str], columns: Sequence[DerivedColumn]) -> Array:
+    """Return rows with their derived columns."""
+    return np.column_stack((rows, *(c.values(rows, names) for c in columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Candidates, and the same made five times without a fifth of the target.
+
+    Parameters
+    ----------
+    all : Candidates
+        From all rows; those of trees are means over the folds.
+    without : tuple of Candidates
+        From the rows outside each fold, the history's folds included where trees are grown.
+    said : array of shape (n, candidates)
+        What these say of the target's rows in their fold, which they have not seen.
+    """
+
+    all: Candidates
+    without: tuple[Candidates, ...]
+    said: Array
+
+
+def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Grow) -> Made:
+    """Make all candidates.
+
+    Parameters
+    ----------
+    problem : Problem
+        The target and its sources.
+    derivation : Derivation
+        The same with derived columns, and the trees that these come from.
+    solve : callable
+        Gives the linear fit of a problem.
+    grow : callable
+        Boosts trees.
+    """
+    target, wide = derivation.target, np.column_stack((derivation.target.X, derivation.derived))
+    lines = _refitted(problem, target, target.X, solve)
+    derived = lines
+    if derivation.columns:
+        derived = _refitted(derivation.problem, target, wide, solve)
+    trees = _pooled(derivation)
+    correction: list[TreeMean] = []
+    if min(np.count_nonzero(target.fold != k) for k in range(FOLDS)) >= FEWEST:
+        trees["target_trees"] = _own_trees(target, grow)
+        if derivation.columns:
+            before = _by_fold(derived, wide, target)
+            looked_at = np.column_stack((wide, before))
+            correction = _grown(target, looked_at, target.y - before, CORRECTION, grow)
+    without = tuple(
+        Candidates(
+            problem.features,
+            tuple(replace(c, boosters=c.boosters[k : k + 1]) for c in derivation.columns),
+            lines[k],
+            derived[k],
+            {name: means[k] for name, means in trees.items()},
+            correction[k] if correction else None,
+        )
+        for k in range(FOLDS)
+    )
+    whole = Candidates(
+        problem.features,
+        derivation.columns,
+        solve(problem),
+        solve(derivation.problem),
+        {name: TreeMean.joined(means) for name, means in trees.items()},
+        TreeMean.joined(correction) if correction else None,
+    )
+    said = np.empty((len(target.y), len(whole.names)))
+    for k, own in enumerate(without):
+        said[target.fold == k] = own.predict(target.X[target.fold == k])
+    return Made(whole, without, said)
+
+
+def _pooled(derivation: Derivation) -> dict[Name, list[TreeMean]]:
+    """Return the trees on all rows, as many as predict history best, and all of them."""
+    last = STAGES[-1]
+    best = derivation.columns[0].trees if derivation.columns else last
+    stages: dict[Name, int] = {"pooled_trees": best}
+    if best != last:
+        stages["all_pooled_trees"] = last
+    return {
+        name: [TreeMean((b.first(trees),), trees) for b in derivation.boosters]
+        for name, trees in stages.items()
+    }
+
+
+def _refitted(problem: Problem, target: LearningRows, X: Array, solve: Solver) -> list[LinearFit]:
+    """Return the fits on all target rows but those of each fold, with all of the history."""
+    table, fits = np.column_stack((X, target.y)), []
+    names = (*problem.features, problem.response)
+    for k in range(FOLDS):
+        outside = target.fold != k
+        moments = Moments.of_rows(
+            names, table[outside], target.w[outside], precision=problem.target.precision
+        )
+        fits.append(solve(replace(problem, target=moments.select(problem.target.names))))
+    return fits
+
+
+def _by_fold(fits: Sequence[LinearFit], X: Array, target: LearningRows) -> Array:
+    """Return what each fit says of the rows that it was made without."""
+    said = np.empty(len(X))
+    for k, fit in enumerate(fits):
+        said[target.fold == k] = fit.predict(X[target.fold == k])
+    return said
+
+
+def _own_trees(target: LearningRows, grow: Grow) -> list[TreeMean]:
+    """Grow trees on the target alone, about its mean."""
+    per_leaf = FEW_PER_LEAF if len(target.y) < FEW_ROWS else OWN.rows_per_leaf
+    grown = _grown(target, target.X, target.y, OWN._replace(rows_per_leaf=per_leaf), grow)
+    mean, found = float(np.average(target.y, weights=target.w)), []
+    for k, trees in enumerate(grown):
+        outside = target.outside(k)
+        centre = float(np.average(outside.y, weights=outside.w))
+        found.append(replace(trees, constant=mean - centre))
+    return found
+
+
+def _grown(target: LearningRows, X: Array, y: Array, growth: Growth, grow: Grow) -> list[TreeMean]:
+    """Grow trees on the target's rows outside each fold."""
+    found = []
+    for k in range(FOLDS):
+        outside = target.fold != k
+        w = None if target.weights is None else target.w[outside]
+        found.append(TreeMean((grow(X[outside], y[outside], w, growth),), growth.trees))
+    return found

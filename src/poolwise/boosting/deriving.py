@@ -1,0 +1,237 @@
+"""Deriving: trees on target and history together, and the columns that history alone predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolwise.boosting.booster import Grow, Growth
+from poolwise.boosting.derived_column import DerivedColumn
+from poolwise.boosting.folds import FOLDS, Folds
+from poolwise.boosting.learning_rows import LearningRows, counted
+from poolwise.boosting.trees import Trees
+from poolwise.double_double import Array
+from poolwise.moments import Moments
+from poolwise.problem import Problem, Rows
+from poolwise.progress import tracked
+
+STAGES = (20, 60, 200)  # numbers of trees, of which the history's own rows choose one
+POOLED = Growth(trees=STAGES[-1], leaves=31, rate=0.1, rows_per_leaf=10)
+SETS = 3  # of features, at most, that get a column each
+NAME = "boosted"
+
+
+@dataclass(frozen=True, eq=False)
+class Derivation:
+    """A problem with derived columns, and what else the trees said on the way.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, with the columns in the target and in each source that can have them.
+    columns : tuple of DerivedColumn
+        The columns, in the units of the problem.
+    target : LearningRows
+        The target's rows, without derived columns.
+    derived : array of shape (n, columns)
+        The derived columns of the target's rows, by trees that have not seen the row.
+    boosters : tuple of Trees
+        Trees on the rows of all tables without one fold.
+    """
+
+    problem: Problem
+    columns: tuple[DerivedColumn, ...]
+    target: LearningRows
+    derived: Array
+    boosters: tuple[Trees, ...]
+
+
+def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Derivation:
+    """Learn from all rows, and add one column for each set of features that sources have.
+
+    For each of five folds, trees are boosted on the rows of all tables that are outside the fold.
+    Those of a fold give the rows in it their value, with all features masked that the set lacks; so
+    the column is known in the sources, and no row has had a say in its own value.
+
+    Parameters
+    ----------
+    problem : Problem
+        The target, its sources and their rows.
+    grow : callable
+        Boosts trees.
+    seed : int
+        Of the folds.
+    most_rows : int
+        Rows of the history that trees learn from; of more, so many are drawn. All get their values.
+    """
+    features, response = problem.features, problem.response
+    assert problem.target_rows is not None
+    target = LearningRows.read(
+        problem.target_rows, features, features, response, seed=seed, share=1.0
+    )
+    history = _history(problem, seed, most_rows)
+    rows = LearningRows.stacked([target, *history])
+    boosters = tuple(
+        grow(part.X, part.y, part.weights, POOLED) for part in map(rows.outside, _folds())
+    )
+    columns = [
+        DerivedColumn(name, inputs, features, boosters, STAGES[-1])
+        for name, inputs in _named_sets(problem).items()
+    ]
+    staged, sums = _staged(problem, columns, target, seed)
+    chosen = [_best_stage(c, sums, response) for c in columns]
+    columns = [
+        replace(c, trees=STAGES[j], boosters=tuple(b.first(STAGES[j]) for b in boosters))
+        for c, j in zip(columns, chosen, strict=True)
+    ]
+    derived = np.column_stack(
+        [np.zeros((len(target.y), 0)), *(s[:, j] for s, j in zip(staged, chosen, strict=True))]
+    )
+    names: dict[str, str | None] = dict.fromkeys(
+        _staged_name(c.name, j) for c in columns for j in range(len(STAGES))
+    )
+    names |= {_staged_name(c.name, j): c.name for c, j in zip(columns, chosen, strict=True)}
+    own_names = (*features, *(c.name for c in columns), response)
+    own = Moments.of_rows(
+        own_names,
+        np.column_stack((target.X, derived, target.y)),
+        target.weights,
+        precision=problem.target.precision,
+    )
+    sources = {
+        name: _picked(sums[name], names) if name in sums else source
+        for name, source in problem.sources.items()
+    }
+    units = dict(problem.units)
+    if response in units:
+        units |= {c.name: units[response] for c in columns}
+    with_columns = replace(
+        problem, target=own, sources=sources, units=units, target_rows=None, source_rows={}
+    )
+    return Derivation(with_columns, tuple(columns), target, derived, boosters)
+
+
+def _folds() -> Iterator[int]:
+    """Yield the folds, with a bar where growing their trees takes long."""
+    return tracked(range(FOLDS), FOLDS, "Growing trees")
+
+
+def _history(problem: Problem, seed: int, most_rows: int) -> list[LearningRows]:
+    """Read the rows of the sources, as many as trees learn from."""
+    total = sum(problem.sources[n].rows for n in _readable(problem))
+    share = min(1.0, most_rows / max(total, 1))
+    return [
+        LearningRows.read(
+            rows,
+            problem.shared(problem.sources[name]),
+            problem.features,
+            problem.response,
+            seed=_seed_of(problem, name, seed),
+            share=share,
+        )
+        for name, rows in _readable(problem).items()
+    ]
+
+
+def _readable(problem: Problem) -> dict[str, Rows]:
+    """Return the rows of those sources that came as rows."""
+    return {n: problem.source_rows[n] for n in problem.sources if n in problem.source_rows}
+
+
+def _seed_of(problem: Problem, source: str, seed: int) -> int:
+    return seed + 1 + list(problem.sources).index(source)
+
+
+def _by_fold(boosters: Sequence[Trees], X: Array, fold: NDArray[np.intp]) -> Array:
+    """Return what the trees that have not seen a row say of it, at each stage."""
+    found = np.empty((len(X), len(STAGES)))
+    for k, trees in enumerate(boosters):
+        found[fold == k] = trees.staged(X[fold == k], STAGES)
+    return found
+
+
+def _named_sets(problem: Problem) -> dict[str, tuple[str, ...]]:
+    """Name the sets of features of the sources that have most rows."""
+    weight: dict[tuple[str, ...], float] = {}
+    for name in _readable(problem):
+        features = problem.shared(problem.sources[name])
+        weight[features] = weight.get(features, 0.0) + problem.sources[name].weight
+    largest = sorted(weight, key=lambda s: (-weight[s], s))[:SETS]
+    named: dict[str, tuple[str, ...]] = {}
+    for inputs in largest:
+        name, count = NAME, 1
+        taken = {*named, *problem.target.names}
+        while name in taken or any(_staged_name(name, j) in taken for j in range(len(STAGES))):
+            count += 1
+            name = f"{NAME} {count}"
+        named[name] = inputs
+    return named
+
+
+def _staged_name(name: str, stage: int) -> str:
+    return f"{name} at stage {stage}"
+
+
+def _staged(
+    problem: Problem, columns: Sequence[DerivedColumn], target: LearningRows, seed: int
+) -> tuple[list[Array], dict[str, Moments]]:
+    """Return the columns at each stage for the target's rows, and the moments of each source."""
+    own = [_by_fold(c.boosters, c.masked(target.X, problem.features), target.fold) for c in columns]
+    sums = {}
+    for name, rows in _readable(problem).items():
+        source = problem.sources[name]
+        known = [c for c in columns if set(c.inputs) <= set(source.names)]
+        new = [_staged_name(c.name, j) for c in known for j in range(len(STAGES))]
+        has = problem.shared(source)
+        blocks = _scored(rows, has, problem.response, known, _seed_of(problem, name, seed))
+        sums[name] = Moments.of_blocks(
+            (*has, *new, problem.response), blocks, precision=source.precision
+        )
+    return own, sums
+
+
+def _scored(
+    rows: Rows, has: Sequence[str], response: str, columns: Sequence[DerivedColumn], seed: int
+) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
+    """Read a source again, with each column at each stage beside its features."""
+    folds = Folds(seed)
+    for block, weights in counted(rows, (*has, response)):
+        fold = folds.next(len(block))
+        scores = [_by_fold(c.boosters, c.masked(block, has), fold) for c in columns]
+        yield (block[:, :-1], *scores, block[:, -1]), weights
+
+
+def _best_stage(column: DerivedColumn, sums: dict[str, Moments], response: str) -> int:
+    """Return the stage that predicts the history best, on rows that the trees had not seen."""
+    errors = np.zeros(len(STAGES))
+    for moments in sums.values():
+        for j in range(len(STAGES)):
+            name = _staged_name(column.name, j)
+            if name in moments:
+                errors[j] += _squared_error(moments, name, response)
+    return int(np.argmin(errors))
+
+
+def _squared_error(moments: Moments, name: str, response: str) -> float:
+    """Return the sum of squared differences of two columns."""
+    scatter = moments.scatter_between((name, response), (name, response))
+    apart = moments.mean_of(name) - moments.mean_of(response)
+    spread = scatter[0, 0] - 2.0 * scatter[0, 1] + scatter[1, 1]
+    return float(spread + moments.weight * apart * apart)
+
+
+def _picked(moments: Moments, names: dict[str, str | None]) -> Moments:
+    """Return moments with the chosen stages alone, under the names of their columns.
+
+    Parameters
+    ----------
+    moments : Moments
+        With each derived column at each stage.
+    names : dict of str to str or None
+        The name of each of these that stays, and no name for the others.
+    """
+    own = moments.select([n for n in moments.names if names.get(n, n) is not None])
+    return replace(own, names=tuple(names.get(n) or n for n in own.names))
