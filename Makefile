@@ -1,10 +1,11 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale accuracy simulate fuzz reproduce lock clean
+.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted accuracy simulate fuzz reproduce lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
 MINUTES ?= 10
+JOBS ?= 2
 SEED ?= 0
 ARGS ?= all --jobs 2
 # Errors only: every version and hash is in the lock.
@@ -17,7 +18,7 @@ setup: $(READY) ## Make .venv with the locked packages and poolwise itself
 	@echo ".venv is ready"
 
 demo: $(READY) ## Show what pooling does, on data that comes with scikit-learn
-	@$(RUN) poolwise.demo
+	@$(RUN) poolwise.demo --force
 
 test: check ## Run the checks, then every test
 	@$(RUN) pytest -n auto --dist worksteal
@@ -58,6 +59,9 @@ bench: $(READY) ## Measure seconds and bytes
 
 bench-scale: $(READY) ## Measure files, clusters and peers; writes 3.2 GB to the temporary folder
 	@$(RUN) benchmarks.scale
+
+bench-boosted: $(READY) ## Hold boosted pooling against trees, Bayes pooling and history that lies
+	@$(RUN) benchmarks.boosted --jobs $(JOBS)
 
 accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
 	@$(RUN) benchmarks.accuracy

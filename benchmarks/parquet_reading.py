@@ -14,13 +14,14 @@ import pyarrow.parquet as pq
 from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words
 from benchmarks.parquet_files import COLUMNS, parquet_files
-from benchmarks.peak import peak_in_new_process
+from benchmarks.peak import Peak, peak_in_new_process
 from benchmarks.scaling import listed, slopes
 from poolwise import moments_of
 from poolwise.precision import Kept
 from poolwise.progress import tracked
 
 BATCH = 65_536
+PROCESSES = 5  # whose peaks vary by a quarter: what pyarrow's threads hold depends on their timing
 
 
 def parquet_reading(*, quick: bool) -> list[Answer]:
@@ -33,7 +34,7 @@ def parquet_reading(*, quick: bool) -> list[Answer]:
             "exact": partial(moments, folder, "exact"),
         }
         seconds = _process_seconds(works, rounds=3, label="Reading")
-        peak = peak_in_new_process(_prepared, folder, "fast")
+        peaks = _peaks(folder, 1 if quick else PROCESSES)
         size = sum(file.stat().st_size for file in folder.iterdir())
     about = f"{rows:,} x {COLUMNS}, {size / 1e9:.2g} GB; CPU seconds of one process, one thread: "
     bare = in_words(median(seconds["decode"]))
@@ -51,10 +52,10 @@ def parquet_reading(*, quick: bool) -> list[Answer]:
     memory = Answer(
         "parquet_reading",
         "Peak extra memory of reading them",
-        (peak.megabytes,),
+        tuple(peak.megabytes for peak in peaks),
         Target("under 800 MB", high=800.0),
         "MB",
-        peak.in_words(),
+        peaks[0].in_words(),
     )
     return [*answers, memory, *growth(quick=quick)]
 
@@ -63,13 +64,14 @@ def growth(*, quick: bool) -> list[Answer]:
     """Time and memory as there are more rows."""
     sizes = [20_000, 200_000] if quick else [100_000, 1_000_000, 5_000_000, 20_000_000]
     times: list[list[float]] = []
-    peaks: list[float] = []
+    peaks: list[list[float]] = []
+    processes = 1 if quick else PROCESSES
     for rows in sizes:
         with parquet_files(rows) as folder:
             work = {"fast": partial(moments, folder, "fast")}
             times.append(_process_seconds(work, rounds=3, label=f"{rows:,} rows")["fast"])
-            peaks.append(peak_in_new_process(_prepared, folder, "fast").megabytes)
-    each = ", ".join(f"{n:,}: {p:.0f} MB" for n, p in zip(sizes, peaks, strict=True))
+            peaks.append([peak.megabytes for peak in _peaks(folder, processes)])
+    each = ", ".join(f"{n:,}: {median(p):.0f} MB" for n, p in zip(sizes, peaks, strict=True))
     return [
         Answer(
             "parquet_reading",
@@ -81,9 +83,9 @@ def growth(*, quick: bool) -> list[Answer]:
         Answer(
             "parquet_reading",
             f"Memory at {sizes[-1]:,} rows / at {sizes[1]:,}",
-            (peaks[-1] / peaks[1],),
+            ratios(peaks[-1], peaks[1]),
             Target("at most 1.2", high=1.2),
-            detail=each,
+            detail=f"{each}; medians of {processes} new process(es)",
         ),
     ]
 
@@ -100,6 +102,11 @@ def decode(folder: Path) -> int:
 def moments(folder: Path, precision: Kept) -> object:
     """Take the moments in one thread."""
     return moments_of(folder, precision=precision, progress=False)
+
+
+def _peaks(folder: Path, processes: int) -> list[Peak]:
+    """Return the peak of each of some new processes, with as many threads as pyarrow takes."""
+    return [peak_in_new_process(_prepared, folder, "fast") for _ in range(processes)]
 
 
 def _prepared(folder: Path, precision: Kept) -> Callable[[], object]:

@@ -63,16 +63,16 @@ def test_help_names_the_verb_and_its_options():
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["smal5"], 1, "No table or figure named 'smal5'. Did you mean 'small5'? There are ['sma"),
-        (["smal5"], 1, "On the command line 'list' tells what each of them shows, and 'all'"),
-        (["gain_mean", "smal5"], 1, "UnknownResult: No table or figure named 'smal5'."),
+        (["smal5"], 2, "No table or figure named 'smal5'. Did you mean 'small5'? There are ['sma"),
+        (["smal5"], 2, "On the command line 'list' tells what each of them shows, and 'all'"),
+        (["gain_mean", "smal5"], 2, "UnknownResult: No table or figure named 'smal5'."),
         (["all", "small3"], 2, "'all' is about every name: give it alone."),
         (["small3", "list"], 2, "'list' is about every name: give it alone."),
-        (["small5", "--methods", "ofset"], 1, "No method named 'ofset'. There are ['ols', 'dsft',"),
-        (["gain_mean", "small5", "--methods", "ols,ofset"], 1, "Did you mean 'offset'?"),
+        (["small5", "--methods", "ofset"], 2, "No method named 'ofset'. There are ['ols', 'dsft',"),
+        (["gain_mean", "small5", "--methods", "ols,ofset"], 2, "Did you mean 'offset'?"),
         (["small5", "--protocol", "printed"], 2, "'printed' is not one of"),
-        (["small5", "--data", "no/such/folder"], 1, "data='no/such/folder' is not possible."),
-        (["gain_mean", "wine", "--data", "no/such/folder"], 1, "a folder that is there"),
+        (["small5", "--data", "no/such/folder"], 2, "--data 'no/such/folder' is not possible."),
+        (["gain_mean", "wine", "--data", "no/such/folder"], 2, "a folder that is there"),
         (["small5", "--jobs", "0"], 2, "'--jobs'"),
         (["small5", "--runs", "0"], 2, "'--runs'"),
         ([], 2, "NAME"),
@@ -92,9 +92,9 @@ def test_a_folder_that_is_a_file_is_told(tmp_path, below):
     file = tmp_path / "out"
     file.write_text("a file")
     told = reproduce("correlation", "--runs", "2", "--out", file / below)
-    assert told.exit_code == 1
+    assert told.exit_code == 2
     assert words_of(told.stderr) == (
-        f"BadOption: out='{file / below}' is not possible. It must be a folder to write to, and "
+        f"BadOption: --out '{file / below}' is not possible. It must be a folder to write to, and "
         f"{file} is a file."
     )
 
@@ -271,7 +271,7 @@ def test_an_interrupt_of_the_imports_ends_it_quietly(monkeypatch, capsys):
 def test_the_module_runs_as_a_command():
     command = [sys.executable, "-m", "poolwise", "reproduce", "nothing"]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.returncode == 1
+    assert told.returncode == 2
     assert told.stderr.startswith("UnknownResult: No table or figure named 'nothing'. There are")
     assert told.stderr.count("\n") == 1
 

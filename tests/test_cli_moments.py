@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 
 from poolwise import Moments, moments_by_pattern, moments_of
 from poolwise.cli.app import app
+from poolwise.cli.wording import as_typed
+from poolwise.errors import BadOption, RowsDropped, TooManyPatterns, UnknownFormat
 
 ENTRY = Path(sys.executable).parent / "poolwise"
 COMMAND = [str(ENTRY)] if ENTRY.exists() else [sys.executable, "-m", "poolwise"]
@@ -227,9 +229,27 @@ def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(folder):
         (["pmups.csv", "-o", "a.moments.json"], 1, "FilesNotFound: No file to read at 'pmups.csv'"),
         (["pumps.csv", "-o", "a.moments.json", "--drop", "laod"], 1, "Did you mean ['load']?"),
         (["gaps.csv", "-o", "a.moments.json"], 1, "NullsInFile: 'gaps.csv' has missing values in"),
-        (["pumps.csv", "-o", "a.moments.json", "--csv", "sep=;"], 1, "BadOption: csv='sep'"),
-        (["pumps.csv", "-o", "a.moments.json", "--min-rows", "301"], 1, "300 rows, fewer than min"),
-        (["pumps.csv", "-o", "a.moments.json", "--min-rows", "301"], 1, "--drop and --min-rows."),
+        (["gaps.csv", "-o", "a.moments.json"], 1, "--nulls drop leaves such rows out; --nulls spl"),
+        (["pumps.csv", "-o", "a.moments.json", "--csv", "sep=;"], 2, "BadOption: --csv sep"),
+        (
+            ["pumps.csv", "-o", "a.moments.json", "--min-rows", "301"],
+            1,
+            "fewer than --min-rows 301",
+        ),
+        (["pumps.csv", "-o", "a.moments.json", "--min-rows", "301"], 1, "out with --drop, or give"),
+        (["late.csv", "-o", "a.moments.json"], 1, "If 'load' holds text, say --text load, or"),
+        (["late.csv", "-o", "a.moments.json"], 1, "rename it; how CSV is written can be said by"),
+        (
+            ["codes.csv", "-o", "a.moments.json"],
+            1,
+            "say --text load. If they are numbers, say what",
+        ),
+        (["codes.csv", "-o", "a.moments.json"], 1, "a missing one: --csv null_values=NAME,..."),
+        (
+            ["gaps.csv", "--nulls=split", "--label=load", "-o", "a.moments.json"],
+            1,
+            "of no use. Of files, leave out all that lack any value with --nulls drop.",
+        ),
         (["pumps.csv", "-o", "a.moments.json", "--checkpoint", "gaps.csv"], 1, "NotACheckpoint"),
         (["gaps.csv", "--nulls=split", "--min-rows=250", "-o", "a.moments.json"], 1, "250"),
     ],
@@ -240,13 +260,48 @@ def test_what_is_wrong_is_told_in_a_sentence_and_nothing_is_written(
 ):
     monkeypatch.chdir(folder)
     (folder / "there.moments.json").write_text("something")
+    pumps = pd.read_csv("pumps.csv", dtype={"load": str})
+    pumps.assign(load=pumps["load"].where(pumps.index % 9 > 0, "n.m.")).to_csv("codes.csv")
+    if "late.csv" in arguments:  # the text comes after the block that tells types
+        late = pd.concat([pumps] * 1000)
+        late.assign(load=[*late["load"][1:], "n.m."]).to_csv("late.csv", index=False)
     before = {file: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     told = CliRunner().invoke(app, ["moments", *arguments, "--json"])
     assert told.exit_code == code
     assert says in " ".join(told.stderr.replace("│", " ").split())
-    assert told.stdout == ""
+    assert json.loads(told.stdout)["format"] == "poolwise error"
     assert "Traceback" not in told.stderr
     assert {file: file.read_bytes() for file in folder.iterdir() if file.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("error", "typed"),
+    [
+        (BadOption("texts", ["a b", "c"], "x"), "--text 'a b,c' is not possible"),
+        (BadOption("drop", "it's", "x"), """--drop 'it'"'"'s' is not possible"""),
+        (
+            TooManyPatterns("old.csv", 9),
+            "Read them with --nulls drop, read fewer columns with --fea",
+        ),
+        (UnknownFormat("old.txt", [".csv"]), "Rename it. Files of moments"),
+        (RowsDropped("old", {"a": 1}, 1, 9), "--nulls split would make use of those"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_arguments_are_told_as_options(error, typed):
+    said = as_typed(str(error))
+    assert typed in said
+    assert "Files(" not in said
+
+
+def test_what_stands_for_a_missing_number_can_be_typed(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    pumps = pd.read_csv("pumps.csv", dtype={"load": str})
+    pumps.loc[:9, "load"], pumps.loc[10:14, "load"] = "n.m.", "?"
+    pumps.to_csv("codes.csv", index=False)
+    options = ["--csv", "null_values=n.m.,?", "--nulls", "drop", "-o", "a.moments.json"]
+    assert CliRunner().invoke(app, ["moments", "codes.csv", *options]).exit_code == 0
+    assert Moments.load("a.moments.json").rows == 285
 
 
 @slow
@@ -400,9 +455,9 @@ def test_what_was_read_for_long_is_kept_when_it_may_not_be_written(folder):
         [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
     )
     assert refused.returncode == 1
-    assert refused.stderr.splitlines()[1] == (
-        "On the command line these are --drop and --min-rows. What was read is kept in "
-        "h.moments.json.part: the same command goes on from there."
+    assert refused.stderr.endswith(
+        "or give a smaller --min-rows. What was read is kept in h.moments.json.part: the same "
+        "command goes on from there.\n"
     )
     told = run(folder, *ARGUMENTS)
     assert told.stdout.startswith("Went on from where an earlier run was.\nh.moments.json: 300 ")

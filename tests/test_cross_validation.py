@@ -123,6 +123,7 @@ def test_the_result_is_tidy_and_prints(data):
     assert means["mean_fill"] == pytest.approx(result.scores["mean_fill"].mean())
     assert "mean_fill" in str(result)
     assert result.verdict() in str(result)
+    assert f"Means over {len(result.scores['mean_fill'])} folds, the same" in str(result)
     assert "<table>" in result._repr_html_()
 
 
@@ -147,7 +148,7 @@ def test_weights_count_in_fitting_and_scoring(data):
     assert result.scores["target_only"][0] == pytest.approx(expected)
     assert result.own == ("trees",)
     alone = compare(X, y, sources=(X_old, y_old), methods=["mean_fill"], cv=cv)
-    assert "one fold gives no test" in alone.verdict()
+    assert "no test: it takes two folds" in alone.verdict()
     with pytest.raises(BadWeights, match="test fold"):
         compare(X, y, sources=(X_old, y_old), sample_weight=np.r_[w[:20], np.zeros(10)], cv=cv)
 
@@ -157,6 +158,22 @@ def test_weights_count_in_fitting_and_scoring(data):
 
     with pytest.raises(BadOption, match="weights"):
         compare(X, y, sample_weight=w, methods=[Plain()], cv=KFold(2))
+
+
+@pytest.mark.parametrize("cv", [3, KFold(3)], ids=["repeated", "once"])
+def test_nine_rows_prove_nothing_however_often_they_are_split(cv):
+    rng = np.random.default_rng(0)
+    X, X_old = rng.normal(size=(10, 3)), rng.normal(size=(2000, 3))
+    y, y_old = X.sum(axis=1), X_old.sum(axis=1) + 0.01 * rng.normal(size=2000)
+    y = y + rng.normal(size=10)
+    methods = {"old": PooledRegressor("source_columns_only")}
+    found = compare(X[:9], y[:9], sources=(X_old, y_old), methods=methods, cv=cv)
+    line = found.table()[0]
+    assert line["method"] == "old"  # much better, and it may be chance
+    assert {line[key] for key in ("low", "high", "p", "p_holm")} == {None}
+    assert found.verdict().startswith("Not clear whether history helps")
+    more = compare(X, y, sources=(X_old, y_old), methods=methods, cv=cv)
+    assert more.table()[0]["p"] is not None
 
 
 def test_too_few_rows_and_unknown_methods_are_refused(data):

@@ -6,6 +6,10 @@ import sys
 
 import pytest
 
+from poolwise.demo import FILES, tell_stories
+from poolwise.errors import NotOverwritten
+from tests.cli.entry import quick, run_without
+
 
 @pytest.mark.slow
 def test_the_demo_tells_both_stories_and_writes_figure_and_reports(tmp_path):
@@ -25,21 +29,54 @@ def test_the_demo_tells_both_stories_and_writes_figure_and_reports(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_verb_says_the_same_in_json_and_replaces_an_earlier_demo(tmp_path):
-    (tmp_path / "clinic.html").write_text("old")
-    command = [sys.executable, "-m", "poolwise", "demo", "--draws", "2", "-o", str(tmp_path)]
-    told = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
-    found = json.loads(told.stdout)
-    assert (found["format"], found["version"], found.keys()) == (
-        "poolwise demo",
-        1,
-        {"format", "version", "stories"},
-    )
-    assert {s["name"]: s["answer"] for s in found["stories"]} == {
+def test_the_verb_says_the_same_in_json_without_pandas(tmp_path):
+    told = run_without("pandas", tmp_path, "demo", "--draws", "2", "-o", "new", "--json")
+    assert (told.returncode, told.stderr) == (0, "")
+    stories = json.loads(told.stdout)["stories"]
+    assert {s["name"]: s["answer"] for s in stories} == {
         "clinic": "probably_helps",
         "pumps": "does_not_help",
     }
-    keys = {"name", "answer", "verdict", "report", "figures"}
-    assert all(story.keys() == keys for story in found["stories"])
-    assert (tmp_path / "clinic.html").read_text() != "old"
-    assert told.stderr == ""
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == sorted(FILES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_there_is_replaced_by_force_alone(tmp_path, name, monkeypatch):
+    (tmp_path / name).write_text("mine")
+    told = quick(tmp_path, monkeypatch, "demo", "--draws", "2", "-o", ".")
+    assert told.exit_code == 2, told.output
+    assert "--force to replace it." in " ".join(told.stderr.split())
+    with pytest.raises(NotOverwritten):
+        tell_stories(tmp_path, 2)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "mine")]
+
+
+@pytest.mark.slow
+def test_force_replaces_an_earlier_demo(tmp_path):
+    for name in FILES:
+        (tmp_path / name).write_text("old")
+    command = [sys.executable, "-m", "poolwise.demo", "--draws", "2", "--out", str(tmp_path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert "is there already" in told.stderr
+    told = subprocess.run([*command, "--force"], capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(FILES)
+    assert all((tmp_path / name).read_bytes() != b"old" for name in FILES)
+
+
+@pytest.mark.slow
+def test_a_folder_that_is_a_file_is_told(tmp_path, monkeypatch):
+    (tmp_path / "out").write_text("a file")
+    told = quick(tmp_path, monkeypatch, "demo", "-o", "out")
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert "out is a file." in told.stderr
+
+
+@pytest.mark.slow
+def test_a_package_that_the_demo_needs_is_named(tmp_path):
+    told = run_without("matplotlib", tmp_path, "demo", "-o", "new")
+    assert told.returncode == 1
+    assert told.stderr.startswith("NotInstalled: The demo needs the package matplotlib")
+    assert not (tmp_path / "new").exists()

@@ -229,7 +229,7 @@ class TestFewRows:
 
     def test_the_message_for_a_single_row_of_history(self, rows):
         X, y = rows
-        message = "The noise of source 'source' cannot be estimated: 1 rows for 3 coefficients"
+        message = "The noise of source 'source' cannot be estimated: 1 row for 3 coefficients"
         with pytest.warns(NoiseNotEstimable, match=message):
             PooledRegressor("data_pooling").fit(X[:20], y[:20], sources=(X[20:21, :2], y[20:21]))
 

@@ -349,8 +349,9 @@ class TestKindsOfSources:
         assert intake.cautions == ()
 
     def test_several_sources_keep_their_order_and_names(self, target, y, pair, expected):
-        problem = gather(target, y, sources={"b": pair, "a": pair, "m": expected}).problem
-        assert list(problem.sources) == ["b", "a", "m"]
+        sources = {"b": pair, "m": expected, "a": pair}
+        problem = gather(target, y, sources=sources).problem
+        assert list(problem.sources) == ["b", "m", "a"]
         assert list(problem.source_rows) == ["b", "a"]
 
     def test_moments_of_encoded_columns_are_matched_by_name(self, y):

@@ -99,7 +99,10 @@ def test_a_target_of_too_few_rows_takes_the_smallest_noise_of_the_sources(rows, 
     assert noise.target is None
     assert_allclose([noise.weights[n] for n in own], min(own.values()) / np.array([*own.values()]))
     (caution,) = told(noise)
-    assert f"the target cannot be estimated: {rows} rows for 5 coefficients" in caution
+    assert (
+        f"the target cannot be estimated: {rows} row{'s' * (rows > 1)} for 5 coefficients"
+        in caution
+    )
     assert "smallest noise of the sources" in caution
 
 
@@ -154,7 +157,10 @@ def test_a_source_of_too_few_rows_takes_the_noise_of_the_target_on_its_features(
     assert_allclose(noise.weights["few"], noise.target / stand_in, rtol=1e-10)
     assert_allclose(noise.weights["old"], noise.target / noise.sources["old"], rtol=1e-12)
     (caution,) = told(noise)
-    assert f"source 'few' cannot be estimated: {rows} rows for 3 coefficients" in caution
+    assert (
+        f"source 'few' cannot be estimated: {rows} row{'s' * (rows > 1)} for 3 coefficients"
+        in caution
+    )
     assert "The target's noise given the same features stands in" in caution
     assert DataPooling(ddof=ddof).solve(tables.problem()).covariance is None
 

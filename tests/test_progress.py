@@ -49,6 +49,18 @@ def test_items_may_be_work_of_different_size(monkeypatch):
     assert moved == [2.0, 3.0, 1.0, 1.0]
 
 
+@pytest.mark.parametrize("patience", [-1.0, 60.0])
+def test_what_has_no_parts_shows_its_label_and_only_if_it_takes_long(capfd, monkeypatch, patience):
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress.waiting("Predicting [/]x", show=True):
+        pass
+    assert ("Predicting [/]x" in capfd.readouterr().err) == (patience < 0.0)
+    with progress.waiting("Predicting", show=False):
+        pass
+    assert "Predicting" not in capfd.readouterr().err
+
+
 def test_a_transfer_shows_its_label_and_its_size(capfd, monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -322,6 +322,27 @@ def test_the_summary_shows_no_terminal_control_characters(frames):
     assert "\x1b" not in str(PooledRegressor().fit(named, y).summary())
 
 
+def test_a_coefficient_that_was_dropped_is_not_told_as_certain(frames):
+    X, y, X_old, y_old = frames
+    with pytest.warns(FewRows):
+        summary = PooledRegressor().fit(X[:1], y[:1], sources=(X_old, y_old)).summary()
+    dropped = [c for c in summary.coefficients if c.note]
+    assert dropped
+    assert {(c.coef, c.std_error, c.low, c.high) for c in dropped} == {(0.0, None, None, None)}
+    cells = {row[0]: row for row in summary.coefficient_cells()[1]}
+    assert cells[dropped[0].name][2:4] == ["-", "-"]
+
+
+def test_a_column_that_has_one_value_in_the_target_is_told():
+    rng = np.random.default_rng(0)
+    X_old, X = rng.normal(size=(200, 2)), rng.normal(size=(30, 3))
+    X[:, 0] = 1.5
+    model = PooledRegressor().fit(X, X.sum(axis=1), sources=(X_old, X_old.sum(axis=1)))
+    notes = [c.note for c in model.summary().coefficients]
+    assert notes == ["one value in the target", "", ""]
+    assert model.coef_[0] == pytest.approx(1.0, abs=0.2)  # as history says
+
+
 def test_the_standard_errors_are_those_of_statsmodels(frames):
     sm = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(4)

@@ -127,11 +127,16 @@ def test_no_more_rows_than_coefficients_are_told(draw, rows, intercept, expected
         assert f"The target has {rows} rows for {2 + intercept} coefficients" in str(warnings[0])
 
 
+def test_a_single_row_is_held_against_all_coefficients(draw):
+    (warning,) = told(draw(1), draw(50))
+    assert "The target has 1 row for 3 coefficients" in str(warning)
+
+
 def test_weights_that_sum_to_little_count_as_few_rows(draw):
     table = moments_of(draw(50))
     (warning,) = suspicions(Problem(0.02 * table, {}, "y"))
     assert isinstance(warning, FewRows)
-    assert "has 1 rows for 3 coefficients" in str(warning)
+    assert "has 1 row for 3 coefficients" in str(warning)
     assert "scale them to a mean of one" in str(warning)
 
 

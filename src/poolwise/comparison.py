@@ -14,6 +14,7 @@ from poolwise.double_double import Array
 from poolwise.summary import html_table, text_table
 
 FEW_TEST_ROWS = 5  # below this the RMSE of a fold is far from that of all rows
+FEWEST_TESTED = 10  # rows: the folds of fewer show chance alone, whatever their number
 LEVEL = 0.05  # of the verdict, after correction for several methods
 
 
@@ -36,8 +37,10 @@ class Comparison:
     test_rows : float
         Test rows in a fold, on average.
     own : tuple of str
-        The user's own estimators among the methods. The verdict on history leaves them out: what
-        they gain over a linear model may have nothing to do with it.
+        The user's own estimators among the methods, and those with trees. The verdict on history
+        leaves them out: what they gain over a linear model may have nothing to do with it.
+    weights : mapping of str to mapping
+        Of methods that are a weighted mean: the weight of each candidate, on average over folds.
     """
 
     scores: Mapping[str, Array]
@@ -48,6 +51,7 @@ class Comparison:
     target_rows: int = 0
     test_rows: float = np.inf
     own: tuple[str, ...] = ()
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per method and fold: ``method, fold, rmse``."""
@@ -64,22 +68,51 @@ class Comparison:
         interval ``low, high`` and the two-sided ``p`` of the corrected resampled t-test (Nadeau
         and Bengio 2003): training sets overlap, so the variance of a mean difference over J folds
         is taken as (1/J + test rows / training rows) times that of one. ``p_holm`` is corrected
-        for the number of methods (Holm 1979).
+        for the number of methods (Holm 1979). They are None where there is no test: of one fold, or
+        of fewer than ten test rows, which are the same in all repetitions.
         """
         base = self.scores[self.baseline]
         lines = []
         for method, scores in self.scores.items():
             line = {"method": method, "rmse": float(scores.mean()), "sd": _sd(scores)}
-            lines.append(line | _difference(scores - base, self.test_share))
+            lines.append(line | _difference(scores - base, self.test_share, self.has_test))
         _add_holm([line for line in lines if line["method"] != self.baseline])
         return sorted(lines, key=lambda line: line["rmse"])
 
+    def answer(self) -> str:
+        """Say in a word that stays whether history helps.
+
+        Returns
+        -------
+        str
+            One of helps, hurts, unclear, nothing_to_compare.
+        """
+        base, lines = self._lines()
+        if not lines or not self.history_rows:
+            return "nothing_to_compare"
+        best = next(iter(lines.values()))
+        if not _is_significant(best):
+            return "unclear"
+        return "helps" if best["rmse"] < base["rmse"] else "hurts"
+
+    @property
+    def has_test(self) -> bool:
+        """Whether there are enough folds and rows to tell a difference from chance."""
+        folds = len(self.scores[self.baseline])
+        rows = self.test_rows * folds
+        return folds > 1 and min(rows, self.target_rows or rows) >= FEWEST_TESTED
+
     def verdict(self) -> str:
         """Say in words whether history helps."""
-        lines = {line["method"]: line for line in self.table() if line["method"] not in self.own}
-        base = lines.pop(self.baseline)
+        base, lines = self._lines()
         rows = f"{self.history_rows:,} rows of history beside {self.target_rows:,} target rows"
-        if not lines or not self.history_rows:
+        if not lines and self.history_rows and (own := [n for n in self.own if n in self.scores]):
+            return (
+                f"{', '.join(own)}: another kind of model than {self.baseline}, so a smaller error "
+                "says nothing about history by itself. Compare bayes_pooling, too."
+            )
+        answer = self.answer()
+        if answer == "nothing_to_compare":
             return f"There is nothing to compare: {rows}, methods {list(self.scores)}."
         best = next(iter(lines.values()))
         change = f"{abs(1 - best['rmse'] / base['rmse']):.1%}" if base["rmse"] else "by all of it"
@@ -88,10 +121,10 @@ class Comparison:
             f"{self.baseline} on target rows"
         )
         how = "lower" if best["rmse"] < base["rmse"] else "higher"
-        surely, sure = _is_significant(best), _sure(best, len(self.scores) - 1)
-        if how == "lower" and surely:
+        sure = _sure(best, len(self.scores) - 1)
+        if answer == "helps":
             said = f"History helps: {numbers}, {change} {how} ({sure}; {rows})."
-        elif how == "higher" and surely:
+        elif answer == "hurts":
             said = f"History hurts, by every method: {numbers}, {change} {how} ({sure})."
         else:
             said = (
@@ -113,6 +146,11 @@ class Comparison:
             )
         return said
 
+    def _lines(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return the line of the baseline, and those of methods that use history."""
+        lines = {line["method"]: line for line in self.table() if line["method"] not in self.own}
+        return lines.pop(self.baseline), lines
+
     def __str__(self) -> str:
         lines = text_table(*self.cells())
         lines += [f"{name} was left out: {why}" for name, why in self.skipped.items()]
@@ -130,12 +168,27 @@ class Comparison:
 
     def notes(self) -> list[str]:
         """Return what a reader of the table should know."""
+        folds = len(self.scores[self.baseline])
+        said = [f"Means over {folds} fold{'' if folds == 1 else 's'}, the same for every method."]
+        said += [self._said_of_weights(method) for method in self.weights]
         if self.test_rows >= FEW_TEST_ROWS:
-            return []
+            return said
         return [
+            *said,
             f"Folds of {self.test_rows:.3g} test rows: a mean of their RMSE is below the RMSE of "
-            "all rows together. It compares methods; it is no error to expect."
+            "all rows together. It compares methods; it is no error to expect.",
         ]
+
+    def _said_of_weights(self, method: str) -> str:
+        """Say what a weighted mean is made of, and what its trees add to the linear method."""
+        each = ", ".join(f"{name} {weight:.0%}" for name, weight in self.weights[method].items())
+        said = f"{method} is, on average over folds, {each}."
+        line = self.scores.get("bayes_pooling")
+        if line is None or not line.any():
+            return said
+        change = 1.0 - float(np.mean(self.scores[method] ** 2) / np.mean(line**2))
+        how = "below" if change >= 0.0 else "above"
+        return f"{said} Its squared error is {abs(change):.0%} {how} that of bayes_pooling."
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table as it is printed: names of its columns, and its rows."""
@@ -162,10 +215,10 @@ def _sd(scores: Array) -> float:
     return float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
 
 
-def _difference(d: Array, test_share: float) -> dict[str, float | None]:
+def _difference(d: Array, test_share: float, has_test: bool) -> dict[str, float | None]:
     mean, folds = float(d.mean()), len(d)
     error = _sd(d) * np.sqrt(1.0 / folds + test_share)
-    if folds < 2:
+    if not has_test:
         return {"difference": mean, "low": None, "high": None, "p": None, "p_holm": None}
     half = float(scipy.stats.t.ppf(0.975, folds - 1) * error)
     p = 1.0 if error == 0.0 else float(2.0 * scipy.stats.t.sf(abs(mean) / error, folds - 1))
@@ -187,7 +240,7 @@ def _is_significant(line: Mapping[str, Any]) -> bool:
 
 def _sure(line: Mapping[str, Any], methods: int) -> str:
     if line["p_holm"] is None:
-        return "one fold gives no test"
+        return f"no test: it takes two folds and {FEWEST_TESTED} rows"
     return f"p {_p(line['p_holm'])} after correction for {methods} methods"
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from poolwise.answer import Answer, AnyMethod, answered, is_method
+from poolwise.answer import Answer, AnyMethod, RowMethod, answered, is_method
 from poolwise.comparison import Comparison
 from poolwise.double_double import Array
 from poolwise.errors import (
@@ -155,19 +155,22 @@ def compare_intake(
     folds = _folds(cv, repeats, data, random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
+    weights: dict[str, list[dict[str, float]]] = {}
     jobs = [(label, fold) for label in contenders for fold in folds]
     for label, (train, test) in tracked(jobs, len(jobs), "Comparing", show=progress):
         if label in skipped:
             continue
         try:
-            predict = data.fit(contenders[label], train)
+            fitted = data.fit(contenders[label], train)
         except (NeedsRows, NeedsTargetRows, TooFewRows) as error:
             skipped[label] = str(error)
             continue
         except Exception as error:
             error.add_note(f"This happened in compare, with the method {label!r}.")
             raise
-        scores[label].append(data.rmse(predict, test))
+        if isinstance(fitted, Answer) and (found := fitted.weights):
+            weights.setdefault(label, []).append(found)
+        scores[label].append(data.rmse(fitted.predict, test))
     return Comparison(
         scores={label: np.array(s) for label, s in scores.items() if label not in skipped},
         baseline=BASELINE,
@@ -176,7 +179,8 @@ def compare_intake(
         history_rows=sum(s.rows for s in intake.problem.sources.values()),
         target_rows=len(data.y),
         test_rows=float(np.mean([len(test) for _, test in folds])),
-        own=tuple(label for label, c in contenders.items() if not _is_ours(c)),
+        own=tuple(label for label, c in contenders.items() if not _is_line(c)),
+        weights={label: _mean_weights(each) for label, each in weights.items()},
     )
 
 
@@ -222,6 +226,13 @@ def named_methods(methods: Any, random_state: int = 0) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
+class _Stacked:
+    """The user's own estimator, fitted on stacked rows."""
+
+    predict: Predictor
+
+
+@dataclass(frozen=True, eq=False)
 class _Data:
     """The target's complete rows as one array, beside the problem they belong to."""
 
@@ -239,13 +250,13 @@ class _Data:
         assert rows.y is not None  # a target has its response
         return cls(intake, encoded(intake.columns), X, rows.y, rows.weights, precision)
 
-    def fit(self, contender: Any, train: NDArray[np.intp]) -> Predictor:
+    def fit(self, contender: Any, train: NDArray[np.intp]) -> Answer | _Stacked:
         """Fit on some target rows and all of the history."""
         if is_method(contender):
-            return self.fit_method(contender, train, self.intake.problem.intercept).predict
+            return self.fit_method(contender, train, self.intake.problem.intercept)
         if isinstance(contender, PooledRegressor):
             method, intercept = method_of(contender.method), contender.fit_intercept
-            return self.fit_method(method, train, intercept).predict
+            return self.fit_method(method, train, intercept)
         return self._fit_stacked(contender, train)
 
     def rmse(self, predict: Predictor, test: NDArray[np.intp]) -> float:
@@ -271,7 +282,7 @@ class _Data:
         problem = self.intake.problem.with_target(target, rows)
         return answered(method, replace(problem, intercept=intercept)).restored()
 
-    def _fit_stacked(self, estimator: Any, train: NDArray[np.intp]) -> Predictor:
+    def _fit_stacked(self, estimator: Any, train: NDArray[np.intp]) -> _Stacked:
         problem = self.intake.problem
         if rowless := [n for n in problem.sources if n not in problem.source_rows]:
             raise NeedsRows(type(estimator).__name__, rowless)
@@ -299,7 +310,7 @@ class _Data:
             with threadpool_limits(threads, user_api="openmp"):
                 return np.asarray(fitted.predict(X), dtype=np.float64)
 
-        return predict
+        return _Stacked(predict)
 
 
 def _contenders(methods: Any, random_state: int) -> dict[str, Any]:
@@ -317,8 +328,17 @@ def _contender(given: Any) -> Any:
     raise UnknownMethod(given, list(METHOD_NAMES))
 
 
-def _is_ours(contender: Any) -> bool:
-    return is_method(contender) or isinstance(contender, PooledRegressor)
+def _mean_weights(each: list[dict[str, float]]) -> dict[str, float]:
+    """Return the mean weight of each candidate; one that is not there has none."""
+    names = dict.fromkeys(name for weights in each for name in weights)
+    return {n: sum(w.get(n, 0.0) for w in each) / len(each) for n in names}
+
+
+def _is_line(contender: Any) -> bool:
+    """Say whether a contender is a linear method of ours."""
+    if isinstance(contender, PooledRegressor):
+        contender = method_of(contender.method)
+    return is_method(contender) and not isinstance(contender, RowMethod)
 
 
 def _labelled(methods: Iterable[Any]) -> dict[str, Any]:

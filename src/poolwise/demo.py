@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,17 +15,21 @@ from sklearn.datasets import load_diabetes
 
 from poolwise.cross_validation import compare
 from poolwise.double_double import Array
+from poolwise.errors import NotInstalled, NotOverwritten
 from poolwise.methods import METHODS
 from poolwise.moments import Moments
 from poolwise.problem import Problem
 from poolwise.progress import tracked
 from poolwise.regressor import PooledRegressor
 from poolwise.report import Report, report
+from poolwise.store import drafted
 from poolwise.summary import text_table
 
 NEW_COLUMNS = ("bmi", "bp")
 HISTORY_ROWS, NEW_ROWS = 250, 40
 OLD_PUMPS, NEW_PUMPS = 1000, 60
+FIGURE = "history_helps"
+FILES = ("clinic.html", f"{FIGURE}.svg", f"{FIGURE}.png", "pumps.html")
 SIZES = (12, 16, 20, 30, 40, 60, 80, 120)
 DRAWN = {  # method -> how the figure calls it
     "target_only": "new patients only",
@@ -46,19 +51,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m poolwise.demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo_output"), help="folder for files")
     parser.add_argument("--draws", type=int, default=100, help="random draws behind the figure")
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
     options = parser.parse_args(arguments)
-    tell_stories(options.out, options.draws)
+    try:
+        tell_stories(options.out, options.draws, force=options.force)
+    except NotOverwritten as error:
+        parser.error(str(error))
 
 
-def tell_stories(out: Path, draws: int, *, quiet: bool = False) -> list[dict[str, Any]]:
+def tell_stories(
+    out: Path, draws: int, *, force: bool = False, quiet: bool = False
+) -> list[dict[str, Any]]:
     """Tell both stories, and write a report of each.
 
     Parameters
     ----------
     out : Path
-        The folder to write to; files of an earlier demo are replaced.
+        The folder to write to.
     draws : int
         Random draws behind the figure.
+    force : bool, default=False
+        Whether files of an earlier demo may be replaced.
     quiet : bool, default=False
         Whether to print nothing.
 
@@ -67,16 +80,32 @@ def tell_stories(out: Path, draws: int, *, quiet: bool = False) -> list[dict[str
     list of dict
         Of each story its name, the answer of its report, the verdict, and the files.
     """
+    for package, extra in (("pyarrow", "io"), ("jinja2", "report"), ("matplotlib", "report")):
+        if find_spec(package) is None:
+            raise NotInstalled("The demo", package, extra, "Then try again.")
+    if there := [out / name for name in FILES if (out / name).exists() and not force]:
+        raise NotOverwritten(str(there[0]))
     out.mkdir(parents=True, exist_ok=True)
     say: Say = (lambda text: None) if quiet else (lambda text: print(text, flush=True))
-    return [_clinic(out, draws, say), _pumps(out, say)]
+    folder = Folder(out, force)
+    return [_clinic(folder, draws, say), _pumps(folder, say)]
 
 
-def _clinic(out: Path, draws: int, say: Say) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Folder:
+    """Where the files go, and whether they may replace others."""
+
+    path: Path
+    force: bool
+
+
+def _clinic(out: Folder, draws: int, say: Say) -> dict[str, Any]:
     """Tell of a clinic that adds two measurements, and whose old patients still help."""
-    data = load_diabetes(as_frame=True, scaled=False)
-    X, y = data.data, data.target.rename("progression")
-    old = [c for c in X.columns if c not in NEW_COLUMNS]
+    import pyarrow as pa
+
+    data = load_diabetes(scaled=False)
+    X, y, names = data.data, data.target, list(data.feature_names)
+    old = [c for c in names if c not in NEW_COLUMNS]
     order = np.random.default_rng(0).permutation(len(X))
     history, new = order[:HISTORY_ROWS], order[HISTORY_ROWS : HISTORY_ROWS + NEW_ROWS]
     say(
@@ -84,19 +113,22 @@ def _clinic(out: Path, draws: int, say: Say) -> dict[str, Any]:
         f"patients with {len(old)} measurements,\nand {NEW_ROWS} new ones for whom "
         f"{' and '.join(NEW_COLUMNS)} were measured too. Pool them?\n"
     )
-    sources = {"past patients": (X.iloc[history][old], y.iloc[history])}
-    made = report(X.iloc[new], y.iloc[new], sources=sources, title="A clinic adds bmi and bp")
+    past = pa.table({n: X[history, names.index(n)] for n in old})
+    sources = {"past patients": (past, y[history])}
+    recent = pa.table(dict(zip(names, X[new].T, strict=True)))
+    called: dict[str, Any] = {"sources": sources, "response": "progression"}
+    made = report(recent, y[new], **called, title="A clinic adds bmi and bp")
     say(made.model.summary())
     say(f"\n{made}")
 
     say(f"\nCross-validated on the {NEW_ROWS} new patients, as a user can:\n")
-    say(compare(X.iloc[new], y.iloc[new], sources=sources))
+    say(compare(recent, y[new], **called))
 
     say(
         f"\n{NEW_ROWS} patients say little about an error. A demo can draw again: {draws} "
         f"times {HISTORY_ROWS} past\nand {NEW_ROWS} new patients, tested on all the others:\n"
     )
-    results = _draw_again(X.to_numpy(), y.to_numpy(), list(X.columns), draws)
+    results = _draw_again(X, y, names, draws)
     at = SIZES.index(NEW_ROWS)
     say("\n".join(_results_table(results, at)))
     say("\n" + _verdict(results, at))
@@ -105,7 +137,7 @@ def _clinic(out: Path, draws: int, say: Say) -> dict[str, Any]:
     return _told("clinic", made, out, say, [figure])
 
 
-def _pumps(out: Path, say: Say) -> dict[str, Any]:
+def _pumps(out: Folder, say: Say) -> dict[str, Any]:
     """Tell of a maker of pumps who changes the bearings, and whose old pumps mislead."""
     rng = np.random.default_rng(0)
     old, wear_old = _drawn_pumps(rng, OLD_PUMPS, level=2.0, load=-0.1, speed=0.03, vibration=0.0)
@@ -115,10 +147,10 @@ def _pumps(out: Path, say: Say) -> dict[str, Any]:
         f"{OLD_PUMPS:,} old pumps, and {NEW_PUMPS} with a\nvibration sensor, and with other "
         "bearings, which nobody wrote down. Pool them? (The numbers are drawn.)\n"
     )
-    sources = {"old pumps": (old.drop(columns="vibration"), wear_old)}
-    made = report(new, wear, sources=sources, title="Pumps get a vibration sensor")
+    sources = {"old pumps": (old.drop_columns(["vibration"]), wear_old)}
+    made = report(new, wear, sources=sources, response="wear", title="Pumps get a vibration sensor")
     say(str(made))
-    stacked = PooledRegressor("mean_fill").fit(new, wear, sources=sources)
+    stacked = PooledRegressor("mean_fill", response="wear").fit(new, wear, sources=sources)
     say(
         f"\nWho stacks both tables and fills the gap with its mean gets {stacked.coef_[0]:+.2f} "
         f"for load, which is +0.25 in new pumps\nand -0.10 in old ones. Bayes pooling notices, and "
@@ -129,22 +161,25 @@ def _pumps(out: Path, say: Say) -> dict[str, Any]:
 
 def _drawn_pumps(
     rng: np.random.Generator, rows: int, *, level: float, **coef: float
-) -> tuple[Any, Any]:
-    import pandas as pd
+) -> tuple[Any, Array]:
+    """Return a table of pumps, and their wear."""
+    import pyarrow as pa
 
     load, speed = rng.gamma(4.0, 10.0, rows), rng.normal(1500.0, 200.0, rows)
     vibration = 0.02 * load + 0.001 * (speed - 1500.0) + rng.normal(0.0, 0.4, rows)
-    X = pd.DataFrame({"load": load, "speed": speed, "vibration": vibration})
-    wear = level + X.to_numpy() @ list(coef.values()) + rng.normal(0.0, 3.0, rows)
-    return X, pd.Series(wear, name="wear")
+    columns = {"load": load, "speed": speed, "vibration": vibration}
+    wear = level + rng.normal(0.0, 3.0, rows)
+    for name, column in columns.items():
+        wear += coef[name] * column
+    return pa.table(columns), wear
 
 
 def _told(
-    name: str, made: Report, out: Path, say: Say, files: Sequence[Path] = ()
+    name: str, made: Report, out: Folder, say: Say, files: Sequence[Path] = ()
 ) -> dict[str, Any]:
     """Write the report of a story, and return what it says."""
-    path = out / f"{name}.html"
-    made.save(path, overwrite=True)
+    path = out.path / f"{name}.html"
+    made.save(path, overwrite=out.force)
     say(f"\nReport: {path}\n{made.data['verdict']['headline']}")
     return {
         "name": name,
@@ -205,7 +240,7 @@ def _verdict(results: Results, at: int) -> str:
     )
 
 
-def _draw_figure(results: Results, folder: Path) -> Path:
+def _draw_figure(results: Results, out: Folder) -> Path:
     """Draw error against new rows, with the middle half of the draws as bands."""
     from matplotlib.figure import Figure
 
@@ -231,10 +266,10 @@ def _draw_figure(results: Results, folder: Path) -> Path:
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlim(SIZES[0], SIZES[-1])
     axes.set_xticks([n for n in SIZES if n not in (16,)])
-    folder.mkdir(parents=True, exist_ok=True)
     for ending in ("svg", "png"):
-        figure.savefig(folder / f"history_helps.{ending}", dpi=150)
-    return folder / "history_helps.svg"
+        with drafted(out.path / f"{FIGURE}.{ending}", overwrite=out.force) as draft:
+            figure.savefig(draft, format=ending, dpi=150)
+    return out.path / f"{FIGURE}.svg"
 
 
 def _spread(heights: dict[str, float], apart: float) -> dict[str, float]:

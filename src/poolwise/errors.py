@@ -262,16 +262,16 @@ class BadSource(TransferError, TypeError):
     def __init__(self, name: str, got: Any, *, is_split: bool = False) -> None:
         if is_split:
             super().__init__(
-                f"Source {name!r} has its response beside files or a frame of a cluster, whose "
-                "rows cannot be matched with it. Give them alone, the response being one of their "
-                "columns."
+                f"Source {name!r} has its response beside files, a dataset or a frame of a "
+                "cluster, whose rows cannot be matched with it. Give them alone, the response "
+                "being one of their columns."
             )
             return
         super().__init__(
             f"Source {name!r} is a {type(got).__name__}. Give (X, y), (X, y, weights), a table, "
-            "files, a query or a Dask or Spark DataFrame that hold the response as a column, "
-            "Moments, or the path of a .moments.json file. (A list is a list of sources: write "
-            "(X, y), not [X, y].)"
+            "files, a query, a dataset or a Dask or Spark DataFrame that hold the response as a "
+            "column, Moments, or the path of a .moments.json file. (A list is a list of sources: "
+            "write (X, y), not [X, y].)"
         )
 
 
@@ -521,13 +521,13 @@ class NotOverwritten(TransferError):
 
 
 class NotWritten(TransferError):
-    """A file that the system did not let us write."""
+    """A file that the system, or its format, did not let us write."""
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(
-            f"{path} cannot be written: {why}. Give the name of a file in a folder that is there "
-            "and that you may write to."
+    def __init__(self, path: str, why: str, then: str = "") -> None:
+        advice = then or (
+            "Give the name of a file in a folder that is there and that you may write to"
         )
+        super().__init__(f"{path} cannot be written: {why}. {advice}.")
 
 
 class UnreadableModel(TransferError):
@@ -755,6 +755,21 @@ class NullsInFile(TransferError):
         )
 
 
+class NullResponse(NotFinite):
+    """Rows of files or of a stream without a response, where those that lack features are used."""
+
+    def __init__(self, where: str, response: str, count: int, rows: int) -> None:
+        self.counts, self.rows = {response: count}, rows
+        TransferError.__init__(
+            self,
+            f"{capital(where)} lacks the response {response!r} in {count:,} of {rows:,} rows, and "
+            "such rows are of no use. Of files, leave them out with Files(..., filter="
+            f"~pyarrow.dataset.field({response!r}).is_null(nan_is_null=True)), or leave out all "
+            'that lack any value with Files(..., nulls="drop"). Of a data frame or a stream, '
+            "filter them out before.",
+        )
+
+
 class TooManyPatterns(TransferError):
     """Missing values so scattered that their patterns cannot all be kept."""
 
@@ -824,6 +839,28 @@ class DroppedColumns(TransferWarning):
         super().__init__(
             f"Source {source!r} has {listed(names)}, which the target lacks: left out. "
             f"A model for the target cannot use them.{hint}"
+        )
+
+
+class SwappedTables(TransferWarning):
+    """A recent table that looks like the history, and history that looks like the recent table."""
+
+    def __init__(self, names: Sequence[str], history_rows: int, target_rows: int) -> None:
+        super().__init__(
+            f"History has {listed(names)}, which the recent table lacks, and the recent table has "
+            f"no column of its own, but more rows: {target_rows:,} beside {history_rows:,}. Are "
+            "they swapped? History comes first, the recent table last."
+        )
+
+
+class OtherSpelling(TransferWarning):
+    """Columns to predict from that a table lacks, and has under names that look alike."""
+
+    def __init__(self, where: str, spelled: Mapping[str, str]) -> None:
+        pairs = ", ".join(f"{own!r} for {name!r}" for name, own in spelled.items())
+        super().__init__(
+            f"{capital(where)} has {pairs}: names must be alike to the letter, so what it holds "
+            "there was not used. Rename it if it is the same column."
         )
 
 
@@ -999,7 +1036,7 @@ class FewRows(TransferWarning):
 
     def __init__(self, rows: float, coefficients: int) -> None:
         super().__init__(
-            f"The target has {rows:g} rows for {coefficients} coefficients: the target alone "
+            f"The target has {rows_for(rows, coefficients)}: the target alone "
             "does not determine the model, nor its noise. If sample weights sum to less than the "
             "number of rows, scale them to a mean of one: a weight counts as repetitions."
         )
@@ -1043,6 +1080,12 @@ def listed(names: Sequence[object], most: int = 12) -> str:
     shown = [str(n) for n in names[:most]]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{shown}{more}"
+
+
+def rows_for(rows: float, coefficients: int) -> str:
+    """Write how many rows there are for how many coefficients."""
+    many = "" if coefficients == 1 else "s"
+    return f"{rows:g} row{'' if rows == 1 else 's'} for {coefficients} coefficient{many}"
 
 
 def named_counts(counts: Mapping[str, int], most: int = 12) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from poolwise.chunks import HEAVIEST, WEIGHTS
-from poolwise.errors import NoiseNotEstimable, TransferWarning
+from poolwise.errors import NoiseNotEstimable, TransferWarning, rows_for
 from poolwise.fit import Ddof, noise_of
 from poolwise.problem import Problem
 
@@ -67,7 +67,7 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         if noise is None:
             shared = problem.shared(source)
             noise = noise_of(problem.target, y, shared, intercept=intercept, ddof=ddof)
-            why = f"{source.weight:g} rows for {len(shared) + intercept} coefficients"
+            why = rows_for(source.weight, len(shared) + intercept)
             then = (
                 "The target's noise given the same features stands in for it."
                 if noise
@@ -84,7 +84,7 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
     if reference is None:
         reference = min(usable.values(), default=1.0)
         d = len(problem.features)
-        why = f"{problem.target.weight:g} rows for {d + intercept} coefficients"
+        why = rows_for(problem.target.weight, d + intercept)
         then = (
             "The smallest noise of the sources stands in for it, an upper bound in the model."
             if usable

@@ -46,11 +46,35 @@ def tracked(
         return
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    with _bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()) as bar:
+    with _bar(
+        TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
+    ) as bar:
         task = bar.add_task(label, total=total)
         for item in items:
             yield item
             bar.advance(task, 1.0 if work is None else work(item))
+
+
+@contextmanager
+def waiting(label: str, *, show: bool | None = None) -> Iterator[None]:
+    """Show that something is being done, and for how long, where nobody knows how much is left.
+
+    Parameters
+    ----------
+    label : str
+        What is being done.
+    show : bool, optional
+        As in ``tracked``.
+    """
+    if not _shown(show):
+        yield
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with _bar(*columns) as bar:
+        bar.add_task(label, total=None)
+        yield
 
 
 @contextmanager
@@ -70,7 +94,7 @@ def transfer_bar(label: str, *, show: bool | None = None) -> Iterator[TransferBa
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TimeRemainingColumn(),
@@ -133,7 +157,7 @@ def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterato
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TextColumn("{task.fields[rows]:,} rows"),

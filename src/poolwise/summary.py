@@ -15,6 +15,8 @@ from poolwise.intervals import coefficient_intervals
 from poolwise.problem import Problem
 from poolwise.tree_summary import TreeSummary
 
+GAIN = "Expected transfer gain over least squares on the target (squared error, model-based)"
+
 
 @dataclass(frozen=True)
 class CoefficientLine:
@@ -27,13 +29,13 @@ class CoefficientLine:
     coef : float or None
         Coefficient; None where there is none to hold against another one.
     std_error : float or None
-        Its standard error, where the method's theory gives one.
+        Its standard error, where the method's theory gives one and the coefficient was not dropped.
     low, high : float or None
         Ends of its 95 % interval, the same.
     seen_in : int
         Number of sources that have this column.
     note : str
-        Why the coefficient is zero, if it was dropped.
+        Why the coefficient is zero, if it was dropped; or that the target says nothing about it.
     """
 
     name: str
@@ -94,8 +96,8 @@ class Summary:
     tables : tuple of SourceLine
         The target and the sources.
     transfer_gain : float or None
-        Expected fall of the squared error of a prediction thanks to the sources, according to the
-        model; None where the method's theory gives none.
+        Expected fall of the squared error of a prediction against least squares on the target,
+        according to the model; None where the method's theory gives none.
     cautions : tuple of str
         Warnings given at fit.
     reason : str
@@ -154,7 +156,7 @@ class Summary:
             said.append(self.trees.text)
         if self.transfer_gain is not None and len(self.tables) > 1:
             gain = _shown(self.transfer_gain)
-            said.append(f"Expected transfer gain (squared error, model-based): {gain}")
+            said.append(f"{GAIN}: {gain}")
         return said
 
     def table_cells(self) -> tuple[list[str], list[list[str]]]:
@@ -232,11 +234,11 @@ def summarise(
         CoefficientLine(
             name=name,
             coef=float(coef),
-            std_error=error,
-            low=low,
-            high=high,
+            std_error=None if name in fit.dropped else error,
+            low=None if name in fit.dropped else low,
+            high=None if name in fit.dropped else high,
             seen_in=sum(name in s.names for s in problem.sources.values()),
-            note=fit.dropped.get(name, ""),
+            note=fit.dropped.get(name, "") or _known_from(problem, name),
         )
         for name, coef, error, (low, high) in zip(
             fit.names, fit.coef, errors[1:], ends[1:], strict=True
@@ -270,6 +272,12 @@ def summarise(
         reason=reason,
         trees=None if stack is None else TreeSummary.of(stack),
     )
+
+
+def _known_from(problem: Problem, name: str) -> str:
+    """Say where a coefficient comes from sources alone, as the target's rows are all alike."""
+    target = problem.target
+    return "one value in the target" if target.rows > 1 and target.is_constant(name) else ""
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -151,18 +151,17 @@ def read_tables(
         split = all_rows.by_pattern()
     complete = split.pop((), None) or all_rows.none()
 
-    rows: dict[str, TableRows | StreamedRows] = {}
+    rows: dict[str, TableRows | StreamedRows | Moments] = {}
     own_rows, cautions = named_patterns(
         "rows", split, "X", taken=given, intercept=intercept, known=known
     )
     rows |= own_rows
-    moments: dict[str, Moments] = {}
     for name, table in tables.items():
         source = given[name]
         if isinstance(table, MomentsTable):
             part, told = part_of(name, table, levels, response)
             order = (*encoded(columns), response)
-            moments[name] = part.select([n for n in order if n in part])
+            rows[name] = part.select([n for n in order if n in part])
             cautions += told
             continue
         assert not isinstance(source, Moments)
@@ -181,7 +180,7 @@ def read_tables(
     own = complete.moments(precision, intercept=intercept)
     return Tables(
         own,
-        read | moments,
+        read,
         columns,
         complete,
         kept,

@@ -13,7 +13,9 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 from poolwise import Files, Moments
-from poolwise.boosting.deriving import SETS, derive
+from poolwise.boosting import deriving
+from poolwise.boosting.booster import grower
+from poolwise.boosting.deriving import SETS
 from poolwise.boosting.folds import FOLDS, Folds
 from poolwise.intake import gather
 from tests.laws.problems import Table, Tables
@@ -21,6 +23,11 @@ from tests.test_store import assert_same_bits
 
 SEED = 5
 ALL_ROWS = 10**9
+
+
+def derive(problem, *, seed, most_rows):
+    grow = grower("sklearn", seed)
+    return deriving.derive(problem, grow, seed=seed, most_rows=most_rows)
 
 
 def drawn(rng, rows, has, weighted=False):

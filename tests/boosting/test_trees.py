@@ -10,10 +10,14 @@ from threadpoolctl import threadpool_limits
 
 from poolwise.boosting import booster
 from poolwise.boosting import trees as module
-from poolwise.boosting.booster import Growth, grow
+from poolwise.boosting.booster import Growth, grower
 from poolwise.boosting.trees import EVERY_VALUE, Trees
 
 GROWTH = Growth(trees=40, leaves=15, rate=0.2, rows_per_leaf=5)
+
+
+def grow(X, y, w, growth, seed):
+    return grower("sklearn", seed)(X, y, w, growth)
 
 
 def table(seed=0, rows=300, lacking=0.3):

@@ -29,6 +29,31 @@ def run(folder, *arguments, stdin=None, **environment):
     )
 
 
+# The command, on a machine that lacks a package.
+WITHOUT = """
+import sys
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *path: None if name == {package!r} else find(name, *path)
+from poolwise.cli import main
+sys.argv = ["poolwise", *{arguments!r}]
+main()
+"""
+
+
+def run_without(package, folder, *arguments):
+    """Type a command where a package is not installed."""
+    program = WITHOUT.format(package=package, arguments=[*map(str, arguments)])
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def quick(folder, monkeypatch, *arguments, stdin=None):
     """Do the same in this process, which has imported everything already."""
     monkeypatch.chdir(folder)

@@ -46,6 +46,14 @@ def test_help_of_a_verb_shows_examples_and_json(tmp_path, monkeypatch, verb):
     assert f"\n  poolwise {verb}" in told.stdout
 
 
+@pytest.mark.parametrize("verb", [v for v in VERBS if v != "version"])
+def test_options_have_no_lists_of_python_and_no_limit_that_is_refused(tmp_path, monkeypatch, verb):
+    told = quick(tmp_path, monkeypatch, verb, "--help").stdout
+    _, _, options = told.partition("Options:")
+    for odd in ("list[", "(5)", "x<=1.0"):
+        assert odd not in options
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_completes_verbs_and_methods(tmp_path, shell):

@@ -5,8 +5,11 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from poolwise.cli.arguments import names_in
 from poolwise.cli.rows_out import guarded
 from tests.cli.entry import quick
 
@@ -93,6 +96,67 @@ def test_no_cell_of_a_written_csv_is_a_formula(hostile, monkeypatch):
     assert [row[code] for row in rows] == [harmful.get(t, t) for t in new["code"]]
     numbers = np.array([[float(row[head.index("bell\x07 escape\x1b[31m")])] for row in rows])[:, 0]
     np.testing.assert_array_equal(numbers, new[BAD[0]])  # numbers are as they were
+
+
+UNUSUAL = {  # how CSV and JSON say values that only Parquet has types for
+    "bytes": (pa.array([b"=1+1", b"\xff"]), ["'=1+1", "\\xff"], ["=1+1", "\\xff"]),
+    "view": (pa.array(["=1+1", "ok"], pa.string_view()), ["'=1+1", "ok"], ["=1+1", "ok"]),
+    "category": (pa.array(["=1", "ok"]).dictionary_encode(), ["'=1", "ok"], ["=1", "ok"]),
+    "list": (pa.array([["=1", "b"], None]), ['["=1", "b"]', ""], [["=1", "b"], None]),
+    "struct": (pa.array([{"a": 1.5}, None]), ['{"a": 1.5}', ""], [{"a": 1.5}, None]),
+    "date": (pa.array([0, None], pa.date32()), ["1970-01-01", ""], ["1970-01-01", None]),
+    "nothing": (pa.nulls(2), ["", ""], [None, None]),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_values_of_every_kind_are_written_and_none_is_a_formula(fitted, monkeypatch, kind):
+    values, in_csv, in_json = UNUSUAL[kind]
+    table = pa.Table.from_pandas(pd.read_csv(fitted / "new.csv")[:2], preserve_index=False)
+    pq.write_table(table.append_column("more", values), fitted / "new.parquet")
+    for out in ("out.csv", "out.jsonl"):
+        told = quick(fitted, monkeypatch, "predict", "model.json", "new.parquet", "-o", out)
+        assert told.exit_code == 0, told.output
+    with (fitted / "out.csv").open(newline="") as file:
+        assert [row["more"] for row in csv.DictReader(file)] == in_csv
+    with (fitted / "out.jsonl").open() as file:
+        assert [row["more"] for row in map(json.loads, file)] == in_json
+
+
+@pytest.mark.parametrize("out", [["-o", "out.csv"], []], ids=["file", "printed"])
+def test_a_value_that_cannot_be_written_is_told(fitted, monkeypatch, out):
+    table = pa.Table.from_pandas(pd.read_csv(fitted / "new.csv"), preserve_index=False)
+    when = pa.array(range(6), pa.timestamp("s", "Europe/Nowhere"))
+    pq.write_table(table.append_column("when", when), fitted / "new.parquet")
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.parquet", *out)
+    assert told.exit_code == 1, told.output
+    assert told.stderr.startswith("NotWritten: ")
+    assert "Europe/Nowhere" in told.stderr
+    assert not (fitted / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "says"),
+    [
+        (["--drop", "two\nlines"], 1, "No column named ['two\\nlines']."),
+        (["--drop", '"hours'], 2, "has a quote that is not closed"),
+        (["--drop", '"hours"x'], 2, "or text after one"),
+        (["--seed", "4294967296", "--report", "r.html"], 2, "--seed"),
+        (["--seed", "99999999999999999999", "--report", "r.html"], 2, "--seed"),
+    ],
+)
+def test_odd_options_are_told_without_a_traceback(fitted, monkeypatch, given, code, says):
+    told = quick(fitted, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "wear", *given)
+    assert isinstance(told.exception, SystemExit)
+    assert told.exit_code == code, told.output
+    assert says in " ".join(told.stderr.split())
+
+
+def test_names_may_have_commas_quotes_and_line_breaks():
+    assert names_in(["a, b", '"c,d",e', "two\nlines", '"x\ny"', '"he said ""no"""']) == (
+        "a", "b", "c,d", "e", "two\nlines", "x\ny", 'he said "no"',
+    )  # fmt: skip
+    assert names_in(None) == ()
 
 
 @pytest.mark.parametrize(

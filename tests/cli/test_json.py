@@ -1,6 +1,8 @@
 """What --json prints, on every verb: keys and types that scripts rely on; others, a new version."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from tests.cli.entry import quick
 pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
 
 NUMBER = (int, float)
+VERDICT = {"answer": str, "text": str}
 WARNINGS = [{"kind": str, "message": str}]
 COLUMNS = {
     "response": str,
@@ -32,7 +35,7 @@ VERBS = {
             "model": (str, type(None)),
             "report": (str, type(None)),
             "columns": COLUMNS,
-            "verdict": {"answer": (str, type(None)), "text": str},
+            "verdict": VERDICT,
             "summary": {
                 "method": str,
                 "response": str,
@@ -63,6 +66,8 @@ VERBS = {
                 ],
                 "transfer_gain": MAYBE,
                 "cautions": [str],
+                "reason": str,
+                "trees": (dict, type(None)),
             },
             "warnings": WARNINGS,
         },
@@ -86,8 +91,9 @@ VERBS = {
             "rows": {"target": int, "history": int},
             "baseline": str,
             "methods": [LINE],
+            "weights": dict,
             "left_out": [{"method": str, "why": str}],
-            "verdict": {"text": str},
+            "verdict": VERDICT,
             "warnings": WARNINGS,
         },
     ),
@@ -96,7 +102,7 @@ VERBS = {
         {
             "columns": (dict, type(None)),
             "plan": {**SERIES, "draws": int},
-            "verdict": {"text": str},
+            "verdict": VERDICT,
             "warnings": WARNINGS,
         },
     ),
@@ -141,6 +147,14 @@ VERBS = {
             "left_out": [{"name": str, "why": str}],
         },
     ),
+    "demo": (
+        ["demo", "--draws", "2"],
+        {
+            "stories": [
+                {"name": str, "answer": str, "verdict": str, "report": str, "figures": [str]}
+            ]
+        },
+    ),
     "version": (["version"], {"poolwise": str, "python": str, "packages": dict}),
 }
 
@@ -156,7 +170,9 @@ def follows(value, schema):
     return isinstance(value, kinds) and (schema is bool or not isinstance(value, bool))
 
 
-@pytest.mark.parametrize("format_", VERBS)
+@pytest.mark.parametrize(
+    "format_", [pytest.param(f, marks=pytest.mark.slow) if f == "demo" else f for f in VERBS]
+)
 def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_):
     arguments, schema = VERBS[format_]
     told = quick(fitted, monkeypatch, *arguments, "--json")
@@ -169,15 +185,92 @@ def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_
     assert all(found[key] for key in filled)
 
 
+def test_a_model_with_trees_tells_its_candidates(fitted, monkeypatch):
+    told = quick(fitted, monkeypatch, "fit", *TABLES, "--method", "boosted_pooling", "--json")
+    assert told.exit_code == 0, told.output
+    trees = json.loads(told.stdout)["summary"]["trees"]
+    line = {"name": str, "words": str, "weight": float, "error": float}
+    assert follows(trees["candidates"], [line])
+    assert sum(c["weight"] for c in trees["candidates"]) == pytest.approx(1.0)
+    assert [e["feature"] for e in trees["effects"]] == ["vibration"]
+
+
+def test_the_plan_of_tables_says_how_they_were_matched(fitted, monkeypatch):
+    few = ["--rows", "40", "--draws", "1", "--json"]
+    told = quick(fitted, monkeypatch, "plan", *TABLES, *few)
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.stdout)
+    assert follows(found["columns"], COLUMNS)
+    assert found["columns"]["new"] == ["vibration"]
+    assert follows(found["plan"], VERBS["plan"][1]["plan"])
+
+
+def test_the_guide_lists_the_keys_that_are_there():
+    page = (Path(__file__).parents[2] / "docs/guides/command_line.md").read_text()
+    lines = re.findall(r"^\| `poolwise ([a-z ]+)` \| (`.*`.*) \|$", page, re.MULTILINE)
+    listed = {format_: re.findall("`([a-z_]+)`", keys) for format_, keys in lines}
+    assert listed.pop("error") == ["error"]
+    assert listed == {format_: [*schema] for format_, (_, schema) in VERBS.items()}
+
+
+def test_answers_are_words_of_the_guide(fitted, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs/guides/command_line.md").read_text()
+    few = {"fit": [], "compare": ["--method", "offset", "--folds", "2"], "plan": ["--draws", "1"]}
+    for verb, options in few.items():
+        told = quick(fitted, monkeypatch, verb, *TABLES, *options, "--json")
+        assert f"`{json.loads(told.stdout)['verdict']['answer']}`" in page, verb
+
+
+def test_what_is_left_out_is_in_the_one_object_that_is_printed(tmp_path, monkeypatch):
+    monkeypatch.delenv("POOLWISE_DATA", raising=False)
+    few = ["--runs", "2", "--json"]
+    told = quick(tmp_path, monkeypatch, "reproduce", "airfare", "correlation", *few)
+    assert told.exit_code == 1
+    found = json.loads(told.stdout)
+    assert follows({k: found[k] for k in VERBS["reproduction"][1]}, VERBS["reproduction"][1])
+    assert [x["name"] for x in found["left_out"]] == ["airfare"]
+
+
 def test_the_list_of_results_is_whole(fitted, monkeypatch):
     told = quick(fitted, monkeypatch, "reproduce", "list", "--json")
     assert [x["name"] for x in json.loads(told.stdout)["results"]] == list(NAMES)
 
 
-def test_what_is_wrong_leaves_standard_output_empty(fitted, monkeypatch):
-    told = quick(fitted, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "x", "--json")
-    assert (told.exit_code, told.stdout) == (1, "")
-    assert told.stderr.startswith("MissingColumns: No column named ['x'].")
+TELLING = ["moments", "recent.csv", "--min-rows", "50", "-o", "h.moments.json"]
+WRONG = [
+    (["fit", *TABLES[:-1], "x"], 1, "MissingColumns", "No column named ['x']."),
+    (["fit", *TABLES, "--drop", "x"], 1, "MissingColumns", "No column named ['x']."),
+    (["fit", "history.csv", "recent.csv"], 2, "UsageError", "Missing option '--label'"),
+    (["fit", *TABLES, "-o", "model.json"], 2, "UsageError", "is there already."),
+    (["fit", *TABLES, "--csv", "sep=;"], 2, "BadOption", "--csv sep is not possible."),
+    (["predict", "model.json", "x.csv"], 1, "FilesNotFound", "No file to read at 'x.csv'."),
+    (["compare", *TABLES, "--method", "x"], 2, "UsageError", "'x' is not one of"),
+    (["plan", "model.json", "--enough", "-1"], 2, "BadOption", "--enough -1.0 is not possible."),
+    (["report", *TABLES], 2, "UsageError", "Missing option '--out'"),
+    (TELLING, 1, "TooFewToShare", "has 40 rows, fewer than --min-rows 50"),
+    (["reproduce", "nothing"], 2, "UnknownResult", "No table or figure named 'nothing'."),
+    (["demo", "-o", "new.csv"], 2, "UsageError", "new.csv is a file."),
+    (["version", "--much"], 2, "UsageError", "--much"),
+    (["fti"], 2, "UsageError", "fti"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "kind", "says"), WRONG)
+def test_what_is_wrong_is_one_object_with_kind_and_message(
+    fitted, monkeypatch, arguments, code, kind, says
+):
+    told = quick(fitted, monkeypatch, *arguments, "--json")
+    assert told.exit_code == code, told.output
+    found = json.loads(told.stdout)
+    assert [*found] == ["format", "version", "error"]
+    assert (found["format"], found["version"]) == ("poolwise error", 1)
+    assert found["error"].keys() == {"kind", "message"}
+    assert found["error"]["kind"] == kind
+    assert says in found["error"]["message"]
+    assert " ".join(found["error"]["message"].split()) in " ".join(told.stderr.split())
+    plain = quick(fitted, monkeypatch, *arguments)
+    assert plain.exit_code == code
+    assert "{" not in plain.stdout
 
 
 def test_a_schema_that_is_not_met_is_noticed():

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from poolwise.experiments.reproduction import NAMES
 from tests.cli.entry import COMMAND, machines, quick
 
 pytestmark = pytest.mark.slow
@@ -79,6 +80,14 @@ def test_in_a_narrow_window_nothing_is_lost_and_no_line_is_too_long(folder, monk
     assert [number for number in numbers if number not in words(shown)] == []
 
 
+def test_names_to_type_are_whole_in_a_narrow_window(tmp_path):
+    code, shown = in_terminal(tmp_path, [*COMMAND, "reproduce", "list"], columns=40)
+    assert code == 0, shown
+    lines = CODE.sub("", shown).replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= 40
+    assert [line for line in lines if line in NAMES] == list(NAMES)
+
+
 # The command, in which reading a batch of a file takes a while.
 SLOW = """
 import sys, time
@@ -87,7 +96,7 @@ from poolwise.tables.formats import Reader
 batches = Reader.batches
 def slow(reader, *args):
     for batch in batches(reader, *args):
-        if "history" in reader.where:
+        if {which!r} in reader.where:
             time.sleep({seconds})
             print(end="{sign}", flush=True)
         yield batch
@@ -97,8 +106,8 @@ main()
 """
 
 
-def slow(seconds, arguments, sign=""):
-    program = SLOW.format(seconds=seconds, arguments=arguments, sign=sign)
+def slow(seconds, arguments, sign="", which="history"):
+    program = SLOW.format(seconds=seconds, arguments=arguments, sign=sign, which=which)
     return [sys.executable, "-c", program]
 
 
@@ -112,6 +121,63 @@ def test_what_takes_long_shows_a_bar_which_is_gone_in_the_end(folder):
     assert "rows" in shown
     assert "━" in shown
     assert "Written: m.json" in words(shown)
+
+
+@pytest.mark.parametrize(
+    ("slowed", "label"),
+    [
+        ("poolwise.regressor.PooledRegressor.predict", "Predicting 6 rows"),
+        ("poolwise.cli.rows_out._csv", "Writing out.csv"),
+        ("poolwise.tables.formats.Reader.batches", "Reading new.csv"),
+    ],
+    ids=["predicting", "writing", "reading"],
+)
+def test_predictions_that_take_long_show_a_bar(fitted, slowed, label):
+    where, _, function = slowed.rpartition(".")
+    program = (
+        "import sys, time, pkgutil\n"
+        "from poolwise.cli import main\n"
+        f"where = pkgutil.resolve_name({where!r})\n"
+        f"quick = getattr(where, {function!r})\n"
+        "def slow(*args, **more):\n"
+        "    time.sleep(3.0)\n"
+        "    return quick(*args, **more)\n"
+        f"setattr(where, {function!r}, slow)\n"
+        "sys.argv = ['poolwise', 'predict', 'model.json', 'new.csv', '-o', 'out.csv']\n"
+        "main()\n"
+    )
+    code, shown = in_terminal(fitted, [sys.executable, "-c", program])
+    assert code == 0, shown
+    assert label in words(shown)
+    assert "Written: out.csv, 6 rows predicted." in words(shown)
+
+
+def test_reading_the_recent_table_shows_a_bar(folder):
+    code, shown = in_terminal(folder, slow(3.0, FIT, which="recent"))
+    assert code == 0, shown
+    assert "Reading recent.csv" in words(shown)
+
+
+def test_a_bar_shows_markup_in_a_name_and_does_not_obey_it(folder):
+    (folder / "history").mkdir()
+    for k in range(8):
+        machines(50, k, ("hours", "load", "wear")).to_parquet(folder / f"history/{k}.parquet")
+    name = "[/]x[red]y"
+    arguments = ["fit", "--source", f"{name}=history", "recent.csv", "--label", "wear"]
+    code, shown = in_terminal(folder, slow(0.4, arguments))
+    assert code == 0, shown
+    assert f"Reading source '{name}'" in words(shown)
+
+
+def test_predictions_on_a_terminal_obey_no_cell(fitted):
+    new = machines(1, 2).drop(columns="wear").assign(id="\x1b[2J\x07gone", note="\u202egnp")
+    new.to_parquet(fitted / "new.parquet")
+    code, shown = in_terminal(fitted, [*COMMAND, "predict", "model.json", "new.parquet"])
+    assert code == 0, shown
+    assert "\\x1b[2J\\x07gone" in shown
+    assert "\\u202egnp" in shown
+    rows = shown[shown.index('"hours"') :]  # before them a bar hides the cursor and shows it again
+    assert not {"\x1b", "\x07", "\u202e"} & set(rows)
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["new", "replaced"])

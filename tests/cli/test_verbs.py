@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from poolwise import PooledRegressor, compare, diagnose, moments_of, plan, report
-from tests.cli.entry import OLD, machines, quick, run
+from poolwise import Moments, PooledRegressor, compare, diagnose, moments_of, plan, report
+from tests.cli.entry import OLD, machines, quick, run, run_without
 
 slow = pytest.mark.slow  # starts a process or two
 QUIET = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
@@ -163,7 +163,7 @@ def test_columns_are_chosen_dropped_and_accounted_for(folder, monkeypatch):
         ("site", "recent.csv"): "--features does not name it",
         ("load", "history"): "--drop names it",
         ("site", "history"): "--features does not name it",
-        ("plant", "history"): "the recent table lacks it",
+        ("plant", "history"): "--drop names it",
     }
 
 
@@ -174,6 +174,35 @@ def test_a_column_under_another_name_is_told(folder, monkeypatch):
     told = quick(folder, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "wear")
     assert told.exit_code == 0, told.output
     assert "Is it ['load'] by another name?" in told.stderr
+
+
+def test_without_history_one_method_is_measured_and_nothing_is_compared(folder, monkeypatch):
+    told = quick(folder, monkeypatch, "compare", "recent.csv", "--label", "wear", "--json")
+    assert told.exit_code == 0, told.output
+    said = json.loads(told.stdout)
+    assert [x["method"] for x in said["methods"]] == ["target_only"]
+    assert said["verdict"]["text"].startswith("There is nothing to compare: 0 rows of history")
+
+
+@QUIET
+@pytest.mark.parametrize("verb", [["fit"], ["plan"], ["compare", "--method", "offset"]])
+def test_tables_that_look_swapped_are_told(folder, monkeypatch, verb):
+    asked = [*verb, "recent.csv", "history.csv", "--label", "wear", "--drop", "plant", "--json"]
+    told = quick(folder, monkeypatch, *asked)
+    assert told.exit_code == 0
+    (said,) = [x for x in json.loads(told.stdout)["warnings"] if x["kind"] == "SwappedTables"]
+    assert "History has ['vibration'], which the recent table lacks" in said["message"]
+    assert "more rows: 300 beside 40. Are they swapped?" in said["message"]
+
+
+@QUIET
+@pytest.mark.parametrize("drop", ["plant", "plant,vibration"])
+def test_tables_that_do_not_look_swapped_are_not(folder, monkeypatch, drop):
+    names = "history.csv", "recent.csv"
+    for order in [names] if drop == "plant" else [names, names[::-1]]:
+        told = quick(folder, monkeypatch, "fit", *order, "--label", "wear", "--drop", drop)
+        assert told.exit_code == 0
+        assert "SwappedTables" not in told.output
 
 
 def test_weights_count_in_all_tables(folder, monkeypatch):
@@ -220,6 +249,18 @@ def test_predictions_are_printed_where_no_file_is_named(fitted, monkeypatch):
     np.testing.assert_allclose(out["prediction"], model.predict(new), rtol=1e-12)
 
 
+@pytest.mark.parametrize("spelled", ["Vibration", " vibration", "VIBRA_TION"])
+def test_a_column_to_predict_from_that_is_spelled_otherwise_is_told(fitted, monkeypatch, spelled):
+    new = pd.read_csv(fitted / "new.csv").rename(columns={"vibration": spelled})
+    new[:1].to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out.csv")
+    assert told.stdout == "Written: out.csv, 1 row predicted, without vibration.\n"
+    assert f"OtherSpelling: new.csv has {spelled!r} for 'vibration'" in told.stderr
+    new.drop(columns=spelled).to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out2.csv")
+    assert (told.exit_code, told.stderr) == (0, "")
+
+
 def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin="hours,site\n1,coast\n")
     assert (told.exit_code, told.stdout) == (1, "")
@@ -250,6 +291,7 @@ WRONG = [
     (["plan", "model.json", "--drop", "load"], 2, "already"),
     (["predict", "history.csv", "new.csv"], 1, "UnreadableModel"),
     (["predict", "model.json", "sub/wrong.csv"], 1, "No column named ['load']"),
+    (["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "x"], 1, "One table or an"),
     (["predict", "model.json", "new.csv", "-o", "out.xls"], 2, "must end in .csv,"),
     (["predict", "model.json", "new.csv", "-o", "new.csv"], 2, "is there already"),
     (["predict", "model.json", "new.csv", "--interval", "1"], 2, "between 0 and 1"),
@@ -291,3 +333,47 @@ def test_a_column_of_integers_may_have_fractions_further_down(folder, monkeypatc
     machines(100, 0, OLD).to_csv(folder / "history.csv", index=False)
     told = quick(folder, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "wear")
     assert told.exit_code == 0, told.output
+
+
+@slow
+def test_a_model_of_arrays_predicts_columns_by_their_numbers_without_pandas(folder):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = PooledRegressor("target_only").fit(X, X @ [1.0, 2.0] + rng.normal(size=60))
+    model.save(folder / "m.json")
+    (folder / "new.csv").write_text("x1,other,x0\n2,NA,1\n5,b,4\n")
+    told = run_without("pandas", folder, "predict", "m.json", "new.csv", "-o", "out.csv")
+    assert (told.returncode, told.stderr) == (0, "")
+    found = pd.read_csv(folder / "out.csv", keep_default_na=False)
+    np.testing.assert_allclose(found["prediction"], model.predict([[1, 2], [4, 5]]), rtol=1e-12)
+    assert found["other"].tolist() == ["NA", "b"]
+
+
+def test_moments_come_from_standard_input_and_of_features(folder, monkeypatch):
+    of_file = moments_of(
+        pd.read_csv(folder / "history.csv")[["hours", "load", "wear"]], response="wear"
+    )
+    text = (folder / "history.csv").read_text()
+    chosen = ["--features", "hours,load", "--label", "wear", "-o", "h.moments.json"]
+    told = quick(folder, monkeypatch, "moments", "-", *chosen, stdin=text)
+    assert told.exit_code == 0, told.output
+    found = Moments.load(folder / "h.moments.json")
+    assert (found.names, found.rows) == (("hours", "load", "wear"), 300)
+    np.testing.assert_allclose(found.mean, of_file.select(found.names).mean, rtol=1e-12)
+    assert not list(folder.glob("*.part"))
+    told = quick(folder, monkeypatch, "moments", "-", "-", *chosen, "--force", stdin=text)
+    assert told.exit_code == 2
+    assert "given twice" in told.stderr
+
+
+@slow
+@pytest.mark.parametrize("verb", ["report", "compare", "plan"])
+def test_verbs_need_no_pandas(folder, verb):
+    few = {
+        "report": ["--folds", "2", "-o", "r.html"],
+        "compare": ["--folds", "2", "--method", "offset"],
+        "plan": ["--draws", "1"],
+    }
+    tables = ["history.csv", "recent.csv", "--label", "wear"]
+    told = run_without("pandas", folder, verb, *tables, *few[verb])
+    assert (told.returncode, told.stderr) == (0, "")

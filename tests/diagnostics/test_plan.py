@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -43,7 +45,7 @@ def test_unless_told_otherwise_it_goes_on_until_history_stops_to_matter():
     assert found.rows[0] < found.stops_at < found.rows[-1]
     assert found.stops_low <= found.stops_at <= found.stops_high
     assert found.gain_high[-1] < found.enough
-    assert "History stops to matter at about" in str(found)
+    assert "History stops mattering at about" in str(found)
 
 
 def test_where_it_still_matters_it_says_so():
@@ -80,6 +82,14 @@ def test_drawn_tables_have_the_moments_of_the_model(rows):
     error = 5.0 * np.sqrt(2.0 / (200 * (rows - 1.0)))
     apart = (np.mean(steps, axis=0) - features.covariance) / np.outer(size, size)
     assert np.abs(apart).max() < error
+
+
+def test_the_table_says_of_how_many_futures_it_is_and_agrees_with_the_limit():
+    found = plan(world(0)[0], draws=3)
+    assert "Means over 3 random futures" in str(found)
+    close = replace(found, rows=(10.0, 20.0), gain=(0.02, 0.0097), gain_low=(0.0, 0.0))
+    close = replace(close, gain_high=(0.0, 0.0), width=(1.0, 1.0), width_alone=(1.0, 1.0))
+    assert [row[1] for row in close.cells()[1]] == ["2.00%", "0.97%"]  # not the 1% it is below
 
 
 @pytest.mark.slow

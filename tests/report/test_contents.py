@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.model_selection import KFold
 
 import poolwise
-from poolwise import Moments, PooledRegressor, Sources, compare, diagnose, plan
+from poolwise import Moments, PooledRegressor, Sources, compare, diagnose, plan, progress
 from poolwise.errors import DroppedColumns, FewRows, FilesNotFound
 from tests.report.conftest import FEW, WHEN
 from tests.report.stories import NEW, diabetes
@@ -317,3 +317,21 @@ def test_a_response_that_does_not_vary_is_no_reason_to_fail():
         made = poolwise.report(X[:20], np.ones(20), sources=(X[20:, :2], np.ones(100)), **FEW)
     assert made.data["verdict"]["answer"] == "unknown"
     assert made.html()
+
+
+def test_files_and_folds_have_bars_of_their_own(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich then treats the stream as a terminal
+    content = b"0123456789" * 200_000  # more than a block
+    (tmp_path / "a.csv").write_bytes(content)
+    (tmp_path / "empty.csv").write_bytes(b"")
+    X, y, sources = diabetes()
+    files = {"a": tmp_path / "a.csv", "b": [tmp_path / "empty.csv"]}
+    made = poolwise.report(X, y, sources=sources, files=files, progress=True, **FEW)
+    assert [x["sha256"] for x in made.data["provenance"]["files"]] == [
+        hashlib.sha256(content).hexdigest(),
+        hashlib.sha256(b"").hexdigest(),
+    ]
+    shown = capfd.readouterr().err
+    assert "Checksums" in shown
+    assert "Residuals" in shown

@@ -1,6 +1,7 @@
 """Pages: one file, that loads nothing, says everything, and escapes every name."""
 
 import itertools
+import json
 import re
 import sys
 from html.parser import HTMLParser
@@ -8,11 +9,13 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.model_selection import KFold
 
 import poolwise
 from poolwise import METHODS
-from poolwise.errors import BadOption, NotInstalled, NotOverwritten
+from poolwise.errors import BadOption, NotInstalled, NotOverwritten, TransferWarning
 from poolwise.report import html as rendering
 from poolwise.report.words import short, visible
 from tests.report.stories import HOSTILE
@@ -131,6 +134,49 @@ def test_the_page_is_small_and_ascii(made):
     html = made.html()
     assert html.isascii()
     assert len(html) < 150_000
+
+
+def test_a_page_about_very_much_stays_under_two_megabytes(bad_names):
+    data = json.loads(bad_names.json())
+    many, long = 12_000, "<" * 3000
+    line = data["coefficients"]["lines"][0]
+    data["coefficients"]["lines"] = [
+        line | {"name": f"{k}{long}", "rank": k, "is_drawn": k < 20} for k in range(many)
+    ]
+    note = {
+        "name": long,
+        "lacking_in": [long] * 50,
+        "unused": {f"{long}{k}": "-" for k in range(9)},
+    }
+    data["columns"]["notes"] = [note] * many
+    data["columns"]["dropped"] = [{"name": long, "source": long, "why": "?"}] * many
+    data["columns"]["groups"] = [x | {"names": [long] * many} for x in data["columns"]["groups"]]
+    data["tables"] = [data["tables"][0] | {"name": long, "lacks": [long] * 50}] * many
+    data["cautions"] = [long] * many
+    data["coefficients"]["cautions"] = ["?"] * many
+    data["provenance"]["command"] = f"poolwise {long * 100}"
+    data["provenance"]["files"] = [data["provenance"]["files"][0] | {"path": long}] * many
+    html = rendering.page(data)
+    assert len(html) < 2_000_000
+    assert "11,990 more columns, with smaller effects, are not listed." in html
+    assert html.count("11,990 more") == 7
+
+
+@pytest.mark.slow
+def test_a_page_lists_the_columns_with_the_largest_effects():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 210))).rename(columns=lambda k: f"column {k}")
+    y = X @ np.arange(210.0) + rng.normal(size=300)
+    gone = pd.DataFrame(0.0, X.index, [f"gone {k}" for k in range(12_000)])
+    wide = pd.concat([X, gone], axis=1)
+    with pytest.warns(TransferWarning):
+        made = poolwise.report(X, y, sources={"old": (wide, y)}, methods=["mean_fill"], cv=KFold(2))
+    html = made.html()
+    assert len(html) < 2_000_000
+    assert "column 209<" in html
+    assert "column 100<" in html
+    assert "10 more columns, with smaller effects, are not listed." in html
+    assert len(made.data["coefficients"]["lines"]) == 210
 
 
 def test_headings_go_down_one_level_at_a_time(made):

@@ -10,7 +10,7 @@ from poolwise import PooledRegressor, diagnose
 from poolwise.report.verdict import ANSWERS, verdict
 from poolwise.report.words import change, change_range
 from tests.report.conftest import FEW
-from tests.report.stories import bearings
+from tests.report.stories import bearings, diabetes
 
 NO_PLAN = {"unavailable": "too few rows"}
 
@@ -24,6 +24,13 @@ def found():
     diagnosis = diagnose(PooledRegressor().fit(X[300:], y[300:], sources=(X[:300, :2], y[:300])))
     assert not diagnosis.conflict.likely
     return diagnosis
+
+
+def planes(rows, seed):
+    """Rows of one plane, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 3))
+    return X, X @ [1.0, 2.0, 3.0] + rng.normal(size=rows)
 
 
 def gain_of(of_noise, probability, share=None, low=None, high=None):
@@ -47,7 +54,7 @@ def gain_of(of_noise, probability, share=None, low=None, high=None):
 def measured_of(gain):
     if len(gain["lines"]) == 1:
         return {"unavailable": "There are too few rows."}
-    return {"lines": [], "harmful": [], "target_rows": 40}
+    return {"lines": [], "harmful": [], "target_rows": 40, "folds": 25}
 
 
 @pytest.mark.parametrize(
@@ -126,6 +133,41 @@ def test_a_method_that_drops_history_is_told_to_drop_it():
     made = poolwise.report(X, y, sources=sources, method="target_only", **FEW)
     assert "its method, target_only, drops history" in made.verdict
     assert [x["how"] for x in made.data["gain"]["lines"] if x["how"] == "measured"] == []
+
+
+@pytest.mark.parametrize(("rows", "seed"), [(3, 4), (4, 1)])
+def test_a_few_rows_that_fell_well_do_not_raise_the_verdict(rows, seed):
+    (X_old, y_old), (X, y) = planes(1000, 0), planes(rows, seed)
+    with pytest.warns(poolwise.errors.FewRows):
+        made = poolwise.report(X, y, sources=(X_old[:, :2], y_old), methods=["mean_fill"])
+    seen = [x for x in made.data["gain"]["lines"] if x["how"] == "measured"]
+    assert seen[0]["share"] < -0.5
+    assert {x["low"] for x in seen} == {None}
+    assert made.data["verdict"]["answer"] == "probably_helps"
+    folds = made.data["methods"]["folds"]
+    assert f"on the {rows} target rows ({folds} folds) the" in made.verdict
+    assert "so few rows tell little" in made.verdict
+
+
+def test_where_the_rows_prove_what_the_model_only_expects_the_headline_has_their_numbers(found):
+    gain = gain_of(0.2, 0.80, -0.1, -0.2, -0.01)
+    told = verdict(found, gain, measured_of(gain), NO_PLAN)
+    assert told["headline"] == (
+        "History helps: on the target rows, the error of predictions was 10% lower than without it "
+        "(95% interval: 1.0% to 20% lower)."
+    )
+
+
+def test_no_error_falls_by_more_than_all_of_it():
+    X, y, sources = diabetes(11)
+    with pytest.warns(poolwise.errors.TransferWarning):
+        made = poolwise.report(X, y, sources=sources, methods=["mean_fill"])
+    lines = made.data["methods"]["lines"]
+    base = next(x["rmse"] for x in lines if x["is_baseline"])
+    assert min(x["low"] / base for x in lines) < -1.0  # what the test says by itself
+    assert min(x["rmse_low"] for x in lines) == 0.0
+    assert min(x["low"] for x in made.data["gain"]["lines"]) == -1.0
+    assert "100% lower" in made.verdict
 
 
 def test_that_it_could_not_be_measured_is_told(found):

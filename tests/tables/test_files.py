@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -33,6 +34,7 @@ from poolwise.errors import (
     NotFinite,
     NotInFile,
     NotNumeric,
+    NullResponse,
     NullsInFile,
     RoundedIntegers,
     RowsDropped,
@@ -473,8 +475,11 @@ def test_a_missing_response_is_refused_with_its_file(tmp_path, form, target, row
     gaps = rows.copy()
     gaps.loc[[3, 5], "y"] = np.nan
     path = write(gaps, tmp_path / f"old.{form}")
-    with pytest.raises(NotFinite, match=r"response of .*old.*'y': 2"):
+    with pytest.raises(NullResponse, match=r"old.* lacks the response 'y' in 2 of 60 rows") as told:
         read(target, path)
+    condition = re.search(r"filter=(.*?\(nan_is_null=True\))", str(told.value))[1]
+    advised = Files(path, filter=eval(condition, {"pyarrow": pa}))
+    assert agree(target, advised, rows.drop(index=[3, 5]))
     weighted = write(gaps.assign(w=gaps["y"].notna()), tmp_path / f"weighted.{form}")
     assert read(target, Files(weighted, weights="w")).problem.sources["source"].rows == 58
 

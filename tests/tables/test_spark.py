@@ -5,6 +5,7 @@ import os
 import pickle
 import shutil
 import site
+import subprocess
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,9 +30,9 @@ from poolwise.errors import (
     DuplicateColumns,
     EmptySource,
     NoResponse,
-    NotFinite,
     NotNumeric,
     NotOnWorkers,
+    NullResponse,
     NullsInFile,
     RowsDropped,
     UnreadableFile,
@@ -209,7 +210,7 @@ def test_a_frame_without_rows_is_an_empty_source(spark, target, rows):
 def test_what_is_wrong_with_a_frame_is_said_by_our_errors(spark, target, rows):
     rows.loc[5, "y"] = np.nan
     frame = spark.createDataFrame(pa.Table.from_pandas(rows)).coalesce(1)  # good rows come after it
-    with pytest.raises(NotFinite, match=r"response of source 'old' .*'y': 1} of 7 rows"):
+    with pytest.raises(NullResponse, match=r"Source 'old' lacks the response 'y' in 1 of 7 rows"):
         read(target, frame)
 
 
@@ -326,6 +327,43 @@ def test_workers_that_lack_poolwise_are_an_error_that_says_what_to_do(
     reading, shards = sums_of(folder)
     with pytest.raises(NotOnWorkers, match=r"cannot import poolwise: .*PYSPARK_PYTHON"):
         list(engine.workers(spark).each(reading, shards, lambda *_: None))
+
+
+# In a process of its own: to stop a session stops that of all tests.
+STOPPED = """
+import sys
+import pandas as pd
+from pyspark.sql import SparkSession
+from poolwise import Files, PooledRegressor
+from poolwise.errors import WorkersLost
+
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+frame = spark.createDataFrame([(1.0, 2.0), (2.0, 3.0), (4.0, 5.0)], "a double, y double")
+spark.stop()
+X = pd.DataFrame({"a": [1.0, 2.0, 5.0, 6.0]})
+for source in (Files(sys.argv[1], workers=spark), frame):
+    try:
+        PooledRegressor(response="y").fit(X, [1.0, 3.0, 4.0, 6.0], sources={"old": source})
+    except WorkersLost as error:
+        print(error)
+"""
+
+
+def test_a_session_that_was_stopped_is_an_error_that_says_what_to_do(folder):
+    environment = {**os.environ, "PYTHONPATH": str(Path(poolwise.__file__).parents[1])}
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", STOPPED, str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert told.returncode == 0, told.stderr
+    files, frame = told.stdout.splitlines()
+    assert f"Spark gave up before {folder / '0.parquet'} was read" in files
+    assert "Spark gave up before source 'old' was read" in frame
+    for line in (files, frame):
+        assert "cluster was closed, open it again. Then fit once more." in line
 
 
 def test_another_error_of_the_workers_is_sparks(spark):

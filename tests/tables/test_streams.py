@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 from numpy.testing import assert_allclose
 
-from poolwise import PooledRegressor
+from poolwise import Files, PooledRegressor, Sources, moments_of
 from poolwise.errors import (
+    BadSource,
     DuplicateColumns,
     EmptySource,
     NoResponse,
@@ -74,6 +76,7 @@ MAKERS = {
     ),
     "duckdb": duck,
     "dask": dasked,
+    "dataset": ds.dataset,
 }
 
 
@@ -152,6 +155,43 @@ def test_what_is_wrong_with_a_stream_is_told(make, target, rows):
         read(target, make(rows.assign(a=pd.Timestamp("2020-01-01"))))
     with pytest.raises(NotNumeric, match="'y'"):
         read(target, make(rows.assign(y="high")))
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather", "csv"])
+def test_a_dataset_of_files_is_read_with_its_folders_and_filter(target, rows, form, tmp_path):
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    hive = ds.partitioning(pa.schema([("site", pa.string())]), flavor="hive")
+    ds.write_dataset(table, tmp_path / "history", format=form, partitioning=hive)
+    dataset = ds.dataset(tmp_path / "history", format=form, partitioning=hive)
+    some = dataset.filter(ds.field("count") > 2)
+    files = Files(tmp_path / "history", filter=[("count", ">", 2)])
+    assert same(read(target, some).problem.sources, read(target, files).problem.sources)
+    assert moments_of(dataset, drop=["a"], precision="exact").rows == len(rows)
+
+
+def test_a_dataset_is_read_again_by_every_fit_and_wherever_rows_are_needed(target, rows, tmp_path):
+    rows.to_parquet(tmp_path / "old.parquet", index=False)
+    dataset = ds.dataset(tmp_path / "old.parquet")
+    coefs = [
+        PooledRegressor("kernel_transfer", response="y", precision="exact")
+        .fit(target, target["new"].rename("y"), sources=sources)
+        .coef_
+        for sources in (dataset, Sources([dataset]), rows)
+    ]
+    assert np.array_equal(coefs[0], coefs[1])
+    assert_allclose(coefs[0], coefs[2], rtol=1e-9)  # blocks of rows are added up in another order
+    with pytest.raises(BadSource, match="has its response beside files, a dataset or"):
+        Sources({"old": (dataset, rows["y"])})
+
+
+def test_rows_of_a_stream_are_weighed_by_way_of_moments(make, target, rows):
+    rows = rows.assign(a=1.0 * rows.index, w=rows.index % 3)
+    whole = moments_of(make(rows), weights="w", response="y", precision="exact")
+    source = read(target, whole).problem.sources["old"]
+    w = rows["w"].to_numpy()
+    assert source.weight == w.sum()
+    assert_allclose(source.mean_of("y"), np.average(rows["y"], weights=w), rtol=1e-15)
+    assert "w" not in whole.names
 
 
 def test_names_of_a_stream_are_unique(target):

@@ -1,9 +1,10 @@
-"""Booster: one call of scikit-learn's gradient boosting, and its trees as plain data."""
+"""Booster: one call of a library that boosts trees, and its trees as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -11,6 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from poolwise.boosting.trees import EVERY_VALUE, Trees
 from poolwise.double_double import Array
+from poolwise.errors import BadOption, NotInstalled
+
+Learner: TypeAlias = Literal["sklearn", "lightgbm"]
 
 THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
 
@@ -24,37 +28,45 @@ class Growth(NamedTuple):
     rows_per_leaf: int
 
 
-def grow(rows: Array, response: Array, weights: Array | None, growth: Growth, seed: int) -> Trees:
-    """Boost trees by least squares.
+Grow: TypeAlias = Callable[[Array, Array, Array | None, Growth], Trees]
+
+
+def grower(learner: Learner, seed: int) -> Grow:
+    """Return a function that boosts trees by least squares.
+
+    It takes rows, where NaN says that a row lacks the column, their response, their weights or
+    None, and how to grow.
 
     Parameters
     ----------
-    rows : array of shape (n, columns)
-        Features; NaN says that a row lacks the column.
-    response : array of shape (n,)
-        What to learn.
-    weights : array of shape (n,) or None
-        Of the rows.
-    growth : Growth
-        How to grow them.
+    learner : {"sklearn", "lightgbm"}
+        Whose trees.
     seed : int
         For the rows whose quantiles are the thresholds, where there are very many.
     """
-    booster = HistGradientBoostingRegressor(
-        max_iter=growth.trees,
-        max_leaf_nodes=growth.leaves,
-        learning_rate=growth.rate,
-        min_samples_leaf=growth.rows_per_leaf,
-        early_stopping=False,
-        random_state=seed,
-    )
-    threads = 1 if rows.size < THREADS_PAY else None
-    # It computes with single precision inside, and splits no leaf of a small weight.
+    if learner == "sklearn":
+        return partial(_in_own_units, partial(_by_sklearn, seed=seed))
+    if learner != "lightgbm":
+        raise BadOption("learner", learner, "'sklearn' or 'lightgbm'")
+    try:
+        import lightgbm
+    except ImportError:
+        otherwise = "Without it, learner='sklearn' grows trees that are as good."
+        raise NotInstalled("learner='lightgbm'", "lightgbm", "lightgbm", otherwise) from None
+    return partial(_in_own_units, partial(_by_lightgbm, seed=seed, library=lightgbm))
+
+
+def _in_own_units(
+    grow: Grow, rows: Array, response: Array, weights: Array | None, growth: Growth
+) -> Trees:
+    """Grow trees on numbers near one: both compute with single precision inside.
+
+    They also split no leaf of a small weight, and a column must have some value.
+    """
     power = _power(np.abs(response).max())
     own = None if weights is None else np.ldexp(weights, -_power(weights.mean()))
-    with threadpool_limits(threads, user_api="openmp"):
-        booster.fit(_with_values(rows), np.ldexp(response, -power), sample_weight=own)
-    return _plain(booster).times_units([0] * rows.shape[1], power)
+    trees = grow(_with_values(rows), np.ldexp(response, -power), own, growth)
+    return trees.times_units([0] * rows.shape[1], power)
 
 
 def _power(size: float) -> int:
@@ -68,13 +80,26 @@ def _with_values(rows: Array) -> Array:
     return np.where(empty, 0.0, rows) if empty.any() else rows
 
 
-def _plain(booster: HistGradientBoostingRegressor) -> Trees:
-    """Take the trees out; scikit-learn has no public name for them, and a test that they agree."""
-    grown: Sequence[Any] = [stage[0].nodes for stage in booster._predictors]
+def _by_sklearn(
+    rows: Array, response: Array, weights: Array | None, growth: Growth, *, seed: int
+) -> Trees:
+    booster = HistGradientBoostingRegressor(
+        max_iter=growth.trees,
+        max_leaf_nodes=growth.leaves,
+        learning_rate=growth.rate,
+        min_samples_leaf=growth.rows_per_leaf,
+        early_stopping=False,
+        random_state=seed,
+    )
+    threads = 1 if rows.size < THREADS_PAY else None
+    with threadpool_limits(threads, user_api="openmp"):
+        booster.fit(rows, response, sample_weight=weights)
+    # scikit-learn has no public name for its nodes; a test holds the sums to be the same.
+    grown = [stage[0].nodes for stage in booster._predictors]
     sizes = [len(nodes) for nodes in grown]
-    roots = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.intp) if sizes else _places(0)
+    roots = np.cumsum([0, *sizes[:-1]], dtype=np.intp)
     nodes = np.concatenate(grown)
-    own, root = _places(len(nodes)), np.repeat(roots, sizes)
+    own, root = np.arange(len(nodes), dtype=np.intp), np.repeat(roots, sizes)
     is_leaf = nodes["is_leaf"].astype(np.bool_)
     return Trees(
         baseline=float(booster._baseline_prediction.reshape(-1)[0]),
@@ -88,5 +113,61 @@ def _plain(booster: HistGradientBoostingRegressor) -> Trees:
     )
 
 
-def _places(count: int) -> Any:
-    return np.arange(count, dtype=np.intp)
+def _by_lightgbm(
+    rows: Array,
+    response: Array,
+    weights: Array | None,
+    growth: Growth,
+    *,
+    seed: int,
+    library: Any,
+) -> Trees:
+    options = {
+        "objective": "l2",
+        "num_leaves": growth.leaves,
+        "learning_rate": growth.rate,
+        "min_data_in_leaf": growth.rows_per_leaf,
+        "num_threads": 1 if rows.size < THREADS_PAY else 0,
+        "deterministic": True,
+        "force_row_wise": True,  # or it tries what is quicker, and sums in another order
+        "feature_pre_filter": False,
+        "seed": seed,
+        "verbose": -1,
+    }
+    data = library.Dataset(rows, response, weight=weights, params=options)
+    booster = library.train(options, data, growth.trees)
+    nodes: list[tuple[int, float, bool, int, int, float]] = []
+    roots = []
+    for tree in booster.dump_model()["tree_info"]:
+        roots.append(len(nodes))
+        _append(nodes, tree["tree_structure"])
+    while len(roots) < growth.trees:  # it stops when no split is left
+        roots.append(len(nodes))
+        nodes.append((0, 0.0, False, len(nodes), len(nodes), 0.0))
+    feature, threshold, missing_left, left, right, value = map(np.array, zip(*nodes, strict=True))
+    return Trees(
+        0.0,
+        np.array(roots, dtype=np.intp),
+        feature.astype(np.intp),
+        np.minimum(threshold.astype(np.float64), EVERY_VALUE),
+        missing_left.astype(np.bool_),
+        left.astype(np.intp),
+        right.astype(np.intp),
+        value.astype(np.float64),
+    )
+
+
+def _append(nodes: list[tuple[int, float, bool, int, int, float]], node: dict[str, Any]) -> None:
+    """Append a node of LightGBM and, after it, all that is below."""
+    own = len(nodes)
+    if "leaf_value" in node and "left_child" not in node:
+        nodes.append((0, 0.0, False, own, own, float(node["leaf_value"])))
+        return
+    threshold = float(node["threshold"])
+    # Where no row lacked the column, LightGBM takes what is missing for zero.
+    goes_left = bool(node["default_left"]) if node["missing_type"] == "NaN" else threshold >= 0.0
+    nodes.append((0, 0.0, False, own, own, 0.0))
+    _append(nodes, node["left_child"])
+    right = len(nodes)
+    _append(nodes, node["right_child"])
+    nodes[own] = (int(node["split_feature"]), threshold, goes_left, own + 1, right, 0.0)

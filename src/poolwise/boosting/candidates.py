@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from poolwise.boosting.booster import Growth, grow
+from poolwise.boosting.booster import Grow, Growth
 from poolwise.boosting.derived_column import DerivedColumn, mean_of
 from poolwise.boosting.deriving import STAGES, Derivation
 from poolwise.boosting.folds import FOLDS
@@ -157,7 +157,7 @@ class Made:
     said: Array
 
 
-def candidates(problem: Problem, derivation: Derivation, solve: Solver, seed: int) -> Made:
+def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Grow) -> Made:
     """Make all candidates.
 
     Parameters
@@ -168,8 +168,8 @@ def candidates(problem: Problem, derivation: Derivation, solve: Solver, seed: in
         The same with derived columns, and the trees that these come from.
     solve : callable
         Gives the linear fit of a problem.
-    seed : int
-        Of the trees.
+    grow : callable
+        Boosts trees.
     """
     target, wide = derivation.target, np.column_stack((derivation.target.X, derivation.derived))
     lines = _refitted(problem, target, target.X, solve)
@@ -179,11 +179,11 @@ def candidates(problem: Problem, derivation: Derivation, solve: Solver, seed: in
     trees = _pooled(derivation)
     correction: list[TreeMean] = []
     if min(np.count_nonzero(target.fold != k) for k in range(FOLDS)) >= FEWEST:
-        trees["target_trees"] = _own_trees(target, seed)
+        trees["target_trees"] = _own_trees(target, grow)
         if derivation.columns:
             before = _by_fold(derived, wide, target)
             looked_at = np.column_stack((wide, before))
-            correction = _grown(target, looked_at, target.y - before, CORRECTION, seed)
+            correction = _grown(target, looked_at, target.y - before, CORRECTION, grow)
     without = tuple(
         Candidates(
             problem.features,
@@ -243,10 +243,10 @@ def _by_fold(fits: Sequence[LinearFit], X: Array, target: LearningRows) -> Array
     return said
 
 
-def _own_trees(target: LearningRows, seed: int) -> list[TreeMean]:
+def _own_trees(target: LearningRows, grow: Grow) -> list[TreeMean]:
     """Grow trees on the target alone, about its mean."""
     per_leaf = FEW_PER_LEAF if len(target.y) < FEW_ROWS else OWN.rows_per_leaf
-    grown = _grown(target, target.X, target.y, OWN._replace(rows_per_leaf=per_leaf), seed)
+    grown = _grown(target, target.X, target.y, OWN._replace(rows_per_leaf=per_leaf), grow)
     mean, found = float(np.average(target.y, weights=target.w)), []
     for k, trees in enumerate(grown):
         outside = target.outside(k)
@@ -255,11 +255,11 @@ def _own_trees(target: LearningRows, seed: int) -> list[TreeMean]:
     return found
 
 
-def _grown(target: LearningRows, X: Array, y: Array, growth: Growth, seed: int) -> list[TreeMean]:
+def _grown(target: LearningRows, X: Array, y: Array, growth: Growth, grow: Grow) -> list[TreeMean]:
     """Grow trees on the target's rows outside each fold."""
     found = []
     for k in range(FOLDS):
         outside = target.fold != k
         w = None if target.weights is None else target.w[outside]
-        found.append(TreeMean((grow(X[outside], y[outside], w, growth, seed),), growth.trees))
+        found.append(TreeMean((grow(X[outside], y[outside], w, growth),), growth.trees))
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from poolwise.boosting.booster import Growth, grow
+from poolwise.boosting.booster import Grow, Growth
 from poolwise.boosting.derived_column import DerivedColumn
 from poolwise.boosting.folds import FOLDS, Folds
 from poolwise.boosting.learning_rows import LearningRows, counted
@@ -16,6 +16,7 @@ from poolwise.boosting.trees import Trees
 from poolwise.double_double import Array
 from poolwise.moments import Moments
 from poolwise.problem import Problem, Rows
+from poolwise.progress import tracked
 
 STAGES = (20, 60, 200)  # numbers of trees, of which the history's own rows choose one
 POOLED = Growth(trees=STAGES[-1], leaves=31, rate=0.1, rows_per_leaf=10)
@@ -48,7 +49,7 @@ class Derivation:
     boosters: tuple[Trees, ...]
 
 
-def derive(problem: Problem, *, seed: int, most_rows: int) -> Derivation:
+def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Derivation:
     """Learn from all rows, and add one column for each set of features that sources have.
 
     For each of five folds, trees are boosted on the rows of all tables that are outside the fold.
@@ -59,6 +60,8 @@ def derive(problem: Problem, *, seed: int, most_rows: int) -> Derivation:
     ----------
     problem : Problem
         The target, its sources and their rows.
+    grow : callable
+        Boosts trees.
     seed : int
         Of the folds.
     most_rows : int
@@ -71,7 +74,9 @@ def derive(problem: Problem, *, seed: int, most_rows: int) -> Derivation:
     )
     history = _history(problem, seed, most_rows)
     rows = LearningRows.stacked([target, *history])
-    boosters = tuple(_grown(rows.outside(k), seed) for k in range(FOLDS))
+    boosters = tuple(
+        grow(part.X, part.y, part.weights, POOLED) for part in map(rows.outside, _folds())
+    )
     columns = [
         DerivedColumn(name, inputs, features, boosters, STAGES[-1])
         for name, inputs in _named_sets(problem).items()
@@ -109,6 +114,11 @@ def derive(problem: Problem, *, seed: int, most_rows: int) -> Derivation:
     return Derivation(with_columns, tuple(columns), target, derived, boosters)
 
 
+def _folds() -> Iterator[int]:
+    """Yield the folds, with a bar where growing their trees takes long."""
+    return tracked(range(FOLDS), FOLDS, "Growing trees")
+
+
 def _history(problem: Problem, seed: int, most_rows: int) -> list[LearningRows]:
     """Read the rows of the sources, as many as trees learn from."""
     total = sum(problem.sources[n].rows for n in _readable(problem))
@@ -133,10 +143,6 @@ def _readable(problem: Problem) -> dict[str, Rows]:
 
 def _seed_of(problem: Problem, source: str, seed: int) -> int:
     return seed + 1 + list(problem.sources).index(source)
-
-
-def _grown(rows: LearningRows, seed: int) -> Trees:
-    return grow(rows.X, rows.y, rows.weights, POOLED, seed)
 
 
 def _by_fold(boosters: Sequence[Trees], X: Array, fold: NDArray[np.intp]) -> Array:

@@ -13,7 +13,7 @@ from poolwise.double_double import Array
 Predict: TypeAlias = Callable[[Array], Array]
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of the feature at which it is held
-MOST_ROWS = 200  # of the target, spread evenly, over which predictions are averaged
+MOST_ROWS = 60  # of the target, spread evenly, over which predictions are averaged
 
 
 @dataclass(frozen=True)

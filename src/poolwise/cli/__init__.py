@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
+from poolwise.cli.interrupts import ignore_more, listen
 from poolwise.errors import NotInstalled
 
 
 def main() -> None:
     """Run the command that was typed."""
+    listen()
     for package in ("typer", "rich"):
         if find_spec(package) is None:
             sys.exit(str(NotInstalled("The command line", package, "cli", "Then try again.")))
@@ -21,4 +23,5 @@ def main() -> None:
 
         app(prog_name="poolwise")
     except KeyboardInterrupt:  # before a verb could take it
+        ignore_more()
         sys.exit(130)

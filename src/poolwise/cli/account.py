@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from poolwise.cli.messages import name
 from poolwise.cli.screen import say
+from poolwise.errors import SwappedTables
 
 NAMED = 12  # columns of a kind that are named
+NAMED_BY_DROP = "--drop names it"
 LACKED = "the recent table lacks it"
 
 
@@ -56,6 +59,7 @@ class Account:
         sources: Mapping[str, Sequence[str]],
         dropped: Sequence[Dropped],
         ours: Sequence[str],
+        drop: Sequence[str] = (),
     ) -> Account:
         """Match the columns of the recent table with those of the sources.
 
@@ -71,9 +75,11 @@ class Account:
             Columns of the recent table that were left out.
         ours : sequence of str
             Columns of any table that are no features: the response, the weights.
+        drop : sequence of str
+            Columns of any table that --drop names.
         """
         lacking = {f: [s for s, there in sources.items() if f not in there] for f in features}
-        reasons = {x.name: x.why for x in dropped}
+        reasons = {**dict.fromkeys(drop, NAMED_BY_DROP), **{x.name: x.why for x in dropped}}
         gone = [
             Dropped(column, source, reasons.get(column, LACKED))
             for source, there in sources.items()
@@ -102,6 +108,19 @@ class Account:
             ],
             "dropped": [x._asdict() for x in self.dropped],
         }
+
+    def warn_if_swapped(self, rows: Sequence[int]) -> None:
+        """Warn where the recent table looks like history, and history like the recent table.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Rows of the recent table, and of each source.
+        """
+        own, history = rows[0], sum(rows[1:])
+        lacked = list(dict.fromkeys(x.name for x in self.dropped if x.why == LACKED))
+        if lacked and not self.new and not self.partly and own > history:
+            warnings.warn(SwappedTables(lacked, history, own), stacklevel=2)
 
     def show(self) -> None:
         """Print it."""

@@ -6,7 +6,7 @@ import csv
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -72,7 +72,10 @@ Weights = Annotated[
 Method = Annotated[
     MethodName, typer.Option(metavar="NAME", help=f"How to pool: {', '.join(METHOD_NAMES)}.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of whatever is drawn at random.")]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, max=2**32 - 1, help="Of whatever is drawn at random."),  # NumPy's range
+]
 Digits = Annotated[
     Literal["auto", "fast", "accurate", "exact"],
     typer.Option("--precision", metavar="NAME", help="Sums: auto, fast, accurate or exact."),
@@ -87,21 +90,52 @@ CsvWords = Annotated[
         show_default=False,
     ),
 ]
+Nulls = Annotated[
+    Literal["split", "drop", "raise"],
+    typer.Option(
+        metavar="NAME",
+        help="Missing values in history: split makes a table of each pattern, drop leaves the row "
+        "out and counts it, raise is an error.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Say in JSON what was found.")]
 
 
 def names_in(given: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names between commas; one that has a comma of its own stands in quotes."""
-    return tuple(n.strip() for row in csv.reader(given or (), skipinitialspace=True) for n in row)
+    names: list[str] = []
+    for text in given or ():
+        if '"' not in text:  # a line break in a name needs no quotes
+            names += text.split(",")
+            continue
+        try:
+            names += [
+                n for row in csv.reader([text], skipinitialspace=True, strict=True) for n in row
+            ]
+        except csv.Error:
+            what = (
+                f"{text} has a quote that is not closed, or text after one: '\"a,b\",c' is right."
+            )
+            raise typer.BadParameter(harmless(what)) from None
+    return tuple(name.strip() for name in names)
 
 
-def words_in(given: Sequence[str] | None) -> dict[str, str] | None:
+def words_in(given: Sequence[str] | None) -> dict[str, Any] | None:
     """Return how CSV is written, from KEY=VALUE."""
     words = [word.partition("=") for word in given or ()]
     if wrong := [key for key, sign, value in words if not (key and sign and value)]:
         raise typer.BadParameter(f"{wrong[0]!r} is not KEY=VALUE.", param_hint="--csv")
-    return {key: value for key, _, value in words} or None
+    return {key: _typed(key, value) for key, _, value in words} or None
+
+
+def _typed(key: str, value: str) -> str | int | bool | list[str]:
+    """Return a value as pyarrow takes it; what it cannot take is told when a file is opened."""
+    if key in ("skip_rows", "skip_rows_after_names", "block_size") and value.isdecimal():
+        return int(value)
+    if key in ("null_values", "true_values", "false_values", "column_names"):
+        return list(names_in([value]))
+    return {"true": True, "false": False}.get(value.lower(), value)
 
 
 def check_out(

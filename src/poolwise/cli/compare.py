@@ -15,6 +15,7 @@ from poolwise.cli.arguments import (
     Features,
     Jobs,
     Label,
+    Nulls,
     Seed,
     Source,
     Tables,
@@ -43,13 +44,16 @@ def compare_methods(
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, help="Folds of the recent rows, split ten times.", show_default="5"),
+        typer.Option(
+            min=2, help="Folds of the recent rows, split ten times; else 5.", show_default=False
+        ),
     ] = None,
     source: Source = None,
     features: Features = None,
     drop: Drop = None,
     text: TextColumns = None,
     weights: Weights = None,
+    nulls: Nulls = "split",
     seed: Seed = 0,
     precision: Digits = "auto",
     csv_words: CsvWords = None,
@@ -69,7 +73,7 @@ def compare_methods(
         raise typer.BadParameter(
             f"{unknown[0]!r} is not one of {', '.join(METHOD_NAMES)}.", param_hint="--method"
         )
-    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs)
+    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     with (
         told_plainly("Interrupted."),
         heard(quiet=as_json) as cautions,
@@ -83,13 +87,14 @@ def compare_methods(
             given.X,
             given.y,
             sources=given.sources,
-            methods=list(methods) or None,
+            methods=list(methods) or (None if given.sources else ["target_only"]),
             cv=folds,
             sample_weight=given.weights,
             response=label,
             precision=precision,
             random_state=seed,
         )
+        given.account.warn_if_swapped([found.target_rows, found.history_rows])
     if as_json:
         said = {
             "format": FORMAT,
@@ -98,8 +103,9 @@ def compare_methods(
             "rows": {"target": found.target_rows, "history": found.history_rows},
             "baseline": found.baseline,
             "methods": found.table(),
+            "weights": {m: dict(w) for m, w in found.weights.items()},
             "left_out": [{"method": m, "why": why} for m, why in found.skipped.items()],
-            "verdict": {"text": found.verdict()},
+            "verdict": {"answer": found.answer(), "text": found.verdict()},
             "warnings": as_records(cautions),
         }
         say_json(said)

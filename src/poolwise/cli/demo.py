@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from poolwise.cli.arguments import AsJson
-from poolwise.cli.messages import told_plainly
+from poolwise.cli.arguments import AsJson, Force, check_out
+from poolwise.cli.messages import harmless, told_plainly
 from poolwise.cli.screen import say_json
 
 FORMAT, VERSION = "poolwise demo", 1
@@ -19,11 +19,10 @@ def run_demo(
         Path("demo_output")
     ),
     draws: Annotated[int, typer.Option(min=2, help="Random draws behind the figure.")] = 100,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Tell two stories on data that needs no network: history helps, and history does not.
-
-    Files of an earlier demo in the same folder are replaced.
 
     For example:
 
@@ -32,8 +31,12 @@ def run_demo(
     poolwise demo -o somewhere --json
     """
     with told_plainly("Interrupted."):
-        from poolwise.demo import tell_stories
+        from poolwise.demo import FILES, tell_stories
 
-        stories = tell_stories(out, draws, quiet=as_json)
+        if out.exists() and not out.is_dir():
+            raise typer.BadParameter(harmless(f"{out} is a file."), param_hint="--out")
+        for file in (out / name for name in FILES if out.exists()):
+            check_out(file, [file.suffix], force=force)
+        stories = tell_stories(out, draws, force=force, quiet=as_json)
     if as_json:
         say_json({"format": FORMAT, "version": VERSION, "stories": stories})

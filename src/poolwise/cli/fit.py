@@ -17,6 +17,7 @@ from poolwise.cli.arguments import (
     Jobs,
     Label,
     Method,
+    Nulls,
     Seed,
     Source,
     Tables,
@@ -26,6 +27,7 @@ from poolwise.cli.arguments import (
     interrupted,
 )
 from poolwise.cli.given import MOMENTS, Asked, tables_given
+from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import as_records, heard, name, told_plainly
 from poolwise.cli.reporting import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table
@@ -50,6 +52,7 @@ def fit_model(
     drop: Drop = None,
     text: TextColumns = None,
     weights: Weights = None,
+    nulls: Nulls = "split",
     method: Method = "bayes_pooling",
     seed: Seed = 0,
     precision: Digits = "auto",
@@ -83,7 +86,7 @@ def fit_model(
     if out is not None and out == report:
         raise typer.BadParameter("Model and report are two files.", param_hint="--report")
     written: list[Path] = []
-    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs)
+    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     with (
         told_plainly(lambda: interrupted(written)),
         heard(quiet=as_json) as cautions,
@@ -99,18 +102,22 @@ def fit_model(
 
             model = PooledRegressor(method, response=label, precision=precision)
             model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)
-            answer = {"answer": None, "text": diagnose(model).verdict}
+            found = diagnose(model)
+            answer = {"answer": found.answer, "text": found.verdict}
         else:
             made = report_on(given, method=method, precision=precision, seed=seed)
             model, answer = made.model, made.data["verdict"]
+            stop_if_interrupted()
             made.save(report, overwrite=force)
             written.append(report)
+        given.account.warn_if_swapped([table.rows for table in model.summary().tables])
         if out is not None:
+            stop_if_interrupted()
             model.save(out, overwrite=force, moments=moments)
             written.append(out)
     summary = model.summary()
     if as_json:
-        found = {
+        said = {
             "format": FORMAT,
             "version": VERSION,
             "model": None if out is None else str(out),
@@ -120,7 +127,7 @@ def fit_model(
             "summary": summary.to_dict(),
             "warnings": as_records(cautions),
         }
-        say_json(found)
+        say_json(said)
         return
     _show(summary)
     say()

@@ -6,18 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
-from poolwise.cli.account import Account, Dropped
+from poolwise.cli.account import NAMED_BY_DROP, Account, Dropped
 from poolwise.cli.arguments import names_in, words_in
+from poolwise.cli.interrupts import import_pandas
 from poolwise.cli.messages import harmless
-from poolwise.cli.recent import CALLED, STDIN, number_types, read_table, stdin_as_file
+from poolwise.cli.recent import CALLED, STDIN, number_types, open_table, paths_of, rows_of
 from poolwise.errors import MissingColumns
 
 MOMENTS = ".moments.json"
+TARGET = "target"  # what summaries call the recent table
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Asked:
         How CSV is written, as KEY=VALUE.
     jobs : int
         Threads that read files.
+    nulls : {"split", "drop", "raise"}
+        What missing values in history do.
     """
 
     tables: Sequence[str]
@@ -51,6 +54,7 @@ class Asked:
     weights: str | None
     csv_words: Sequence[str] | None
     jobs: int
+    nulls: Literal["split", "drop", "raise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +95,18 @@ def tables_given(asked: Asked) -> Iterator[Given]:
         What was typed.
     """
     *history, recent = asked.tables
-    named = _named(history, asked.source)
-    if [recent, *(p for paths in named.values() for p in paths)].count(STDIN) > 1:
-        raise typer.BadParameter("Standard input (-) is one table, and was given twice.")
+    named = _named(recent, history, asked.source)
     if recent.lower().endswith(MOMENTS):
         raise typer.BadParameter(
             f"{harmless(recent)} holds moments, and the recent table needs rows. History comes "
             "first, the recent table last.",
             param_hint="RECENT",
         )
-    with TemporaryDirectory(prefix="poolwise") as folder:
-        at = {recent, *(p for paths in named.values() for p in paths)}
-        where = {p: stdin_as_file(Path(folder)) if p == STDIN else p for p in at}
+    given = [recent, *(p for paths in named.values() for p in paths)]
+    with paths_of(given) as paths:
+        where = dict(zip(given, paths, strict=True))
         called = CALLED if recent == STDIN else recent
+        import_pandas()
         yield _given(
             asked, called, where[recent], {n: [where[p] for p in ps] for n, ps in named.items()}
         )
@@ -111,28 +114,40 @@ def tables_given(asked: Asked) -> Iterator[Given]:
 
 def _given(asked: Asked, recent: str, path: str, named: Mapping[str, Sequence[str]]) -> Given:
     words = words_in(asked.csv_words)
-    table = read_table(path, words, number_types(names_in(asked.text)))
+    reader = open_table(path, words, "the recent table, which comes last,", "RECENT")
+    files = _files({recent: [path]} | dict(named))
+    _check_once(reader.file.path, named)
+    columns = reader.schema.names
     sources = {name: _source(asked, paths, words) for name, paths in named.items()}
-    there = {name: _columns(source, table.column_names) for name, source in sources.items()}
-    features, dropped = _features(asked, recent, table.column_names, there)
-    ours = [asked.label, *([asked.weights] if asked.weights else [])]
+    there = {name: _columns(source, columns) for name, source in sources.items()}
+    features, dropped = _features(asked, recent, columns, there)
+    ours = list(dict.fromkeys([asked.label, *([asked.weights] if asked.weights else [])]))
+    kept = {*features, *ours}
+    wanted = [n for n in columns if n in kept]
+    texts = names_in(asked.text)
+    table = rows_of(reader, wanted, number_types(reader.schema, texts))
+    for name in (n for n in texts if n in wanted):  # categories, though they may look like numbers
+        at = wanted.index(name)
+        table = table.set_column(at, name, table.column(at).dictionary_encode())
     return Given(
         X=table.select(features),
         y=_numbers(table, asked.label),
         weights=None if asked.weights is None else _numbers(table, asked.weights),
         sources=sources,
-        files=_files({recent: [path]} | dict(named)),
-        account=Account.of(asked.label, features, there, dropped, ours),
+        files=files,
+        account=Account.of(asked.label, features, there, dropped, ours, names_in(asked.drop)),
     )
 
 
-def _named(history: Sequence[str], source: Sequence[str] | None) -> dict[str, list[str]]:
+def _named(
+    recent: str, history: Sequence[str], source: Sequence[str] | None
+) -> dict[str, list[str]]:
     """Return the paths of each source by its name."""
     stems = [CALLED if p == STDIN else _stem(p) for p in history]
-    named = {
-        path if stems.count(stem) > 1 else stem: [path]
-        for stem, path in zip(stems, history, strict=True)
-    }
+    named: dict[str, list[str]] = {}
+    for stem, path in zip(stems, history, strict=True):
+        own = stem if stems.count(stem) == 1 and stem != TARGET else path
+        named.setdefault(own, []).append(path)
     for given in source or ():
         name, sign, path = given.partition("=")
         if not (name and sign and path):
@@ -140,6 +155,13 @@ def _named(history: Sequence[str], source: Sequence[str] | None) -> dict[str, li
                 f"{harmless(given)!r} is not NAME=PATH.", param_hint="--source"
             )
         named.setdefault(name, []).append(path)
+    for name in (TARGET, recent):
+        if name in named:
+            raise typer.BadParameter(
+                harmless(f"{name!r} is what the recent table is called. Call history otherwise: ")
+                + "--source NAME=PATH.",
+                param_hint="--source",
+            )
     for name, paths in named.items():
         if len(paths) > 1 and any(p.lower().endswith(MOMENTS) for p in paths):
             raise typer.BadParameter(
@@ -156,13 +178,31 @@ def _stem(path: str) -> str:
     return (name if Path(path).is_dir() else name.partition(".")[0]) or path
 
 
-def _source(asked: Asked, paths: Sequence[str], words: Mapping[str, str] | None) -> Any:
+def _check_once(recent: Path, named: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a file that was given twice: its rows would count twice."""
+    seen = {recent.resolve(): "the recent table"}
+    given = [(name, path) for name, paths in named.items() for path in paths]
+    for name, path in given:
+        for file in _files_at([path]):
+            own = Path(file).resolve()
+            if own in seen:
+                raise typer.BadParameter(
+                    harmless(
+                        f"{file} is in {seen[own]} and again in history {name!r}, so that its rows "
+                        "would count twice. Give every file once."
+                    ),
+                    param_hint="HISTORY",
+                )
+            seen[own] = f"history {name!r}"
+
+
+def _source(asked: Asked, paths: Sequence[str], words: Mapping[str, Any] | None) -> Any:
     from poolwise.moments import Moments
     from poolwise.tables.files import Files
 
     if paths[0].lower().endswith(MOMENTS):
         return Moments.load(paths[0])
-    return Files(paths, weights=asked.weights, csv=words, workers=asked.jobs)
+    return Files(paths, weights=asked.weights, nulls=asked.nulls, csv=words, workers=asked.jobs)
 
 
 def _columns(source: Any, target: Sequence[str]) -> list[str]:
@@ -188,17 +228,21 @@ def _features(
     """Return the columns to predict from, and those that were left out."""
     wanted, drop = names_in(asked.features), names_in(asked.drop)
     ours = [n for n in (asked.label, asked.weights) if n is not None]
+    for option, names in (("--features", wanted), ("--drop", drop)):
+        if mine := [n for n in names if n in ours]:
+            what = "column to predict" if mine[0] == asked.label else "column of row weights"
+            raise typer.BadParameter(harmless(f"{mine[0]!r} is the {what}."), param_hint=option)
     if unknown := [n for n in (*ours, *wanted, *names_in(asked.text)) if n not in columns]:
         raise MissingColumns(unknown, columns, recent)
     everywhere = list(dict.fromkeys([*columns, *(n for own in sources.values() for n in own)]))
     if unknown := [n for n in drop if n not in everywhere]:
-        raise MissingColumns(unknown, everywhere, "The tables together")
+        raise MissingColumns(unknown, everywhere, "One table or another")
     features, dropped = [], []
     for column in columns:
         if column in ours:
             continue
         if column in drop:
-            dropped.append(Dropped(column, recent, "--drop names it"))
+            dropped.append(Dropped(column, recent, NAMED_BY_DROP))
         elif wanted and column not in wanted:
             dropped.append(Dropped(column, recent, "--features does not name it"))
         else:
@@ -212,11 +256,15 @@ def _numbers(table: Any, column: str) -> Any:
 
 
 def _files(named: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    from poolwise.tables.paths import find_files
-
     return {
-        name: [p for p in paths if p.lower().endswith(MOMENTS)]
-        or [str(file.path) for file in find_files(list(paths))]
+        name: _files_at(paths)
         for name, paths in named.items()
         if not any(Path(p).name == f"{CALLED}.csv" for p in paths)
     }
+
+
+def _files_at(paths: Sequence[str]) -> list[str]:
+    from poolwise.tables.paths import find_files
+
+    moments = [p for p in paths if p.lower().endswith(MOMENTS)]
+    return moments or [str(file.path) for file in find_files(list(paths))]

@@ -11,10 +11,20 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from poolwise.errors import DroppedColumns, TransferError, TransferWarning
+from poolwise.cli.interrupts import ignore_more, none_swallowed
+from poolwise.cli.wording import as_typed
+from poolwise.errors import (
+    BadOption,
+    DroppedColumns,
+    TransferError,
+    TransferWarning,
+    UnknownMethod,
+    UnknownResult,
+)
 
 OBEYED = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}  # control, direction, half a letter, line breaks
 LONGEST = 60  # letters of a name
+USAGE = (BadOption, UnknownMethod, UnknownResult)  # about what was typed, not about the data
 
 
 @contextmanager
@@ -27,15 +37,37 @@ def told_plainly(interrupted: str | Callable[[], str]) -> Iterator[None]:
         What to say after an interrupt, or what finds that out then.
     """
     try:
-        yield
+        with none_swallowed():
+            yield
     except BrokenPipeError:  # whoever read what we print has seen enough
         raise
     except (TransferError, OSError) as error:
-        tell(f"{type(error).__name__}: {error}")
-        raise typer.Exit(1) from None
+        kind, message = type(error).__name__, as_typed(str(error))
+        tell(f"{kind}: {message}")
+        raise Refused(kind, message, 2 if isinstance(error, USAGE) else 1) from None
     except KeyboardInterrupt:
-        tell(interrupted if isinstance(interrupted, str) else interrupted())
-        raise typer.Exit(130) from None
+        ignore_more()
+        message = interrupted if isinstance(interrupted, str) else interrupted()
+        tell(message)
+        raise Refused("Interrupted", message, 130) from None
+
+
+class Refused(typer.Exit):
+    """The end of a command that could not do what it was to do, after it has said so.
+
+    Parameters
+    ----------
+    kind : str
+        The class of the error.
+    message : str
+        What it says.
+    status : int
+        The exit status.
+    """
+
+    def __init__(self, kind: str, message: str, status: int) -> None:
+        super().__init__(status)
+        self.kind, self.message = kind, message
 
 
 @contextmanager
@@ -71,8 +103,8 @@ def heard(*, quiet: bool) -> Iterator[list[TransferWarning]]:
 def tell_cautions(cautions: Sequence[TransferWarning]) -> None:
     """Say warnings on standard error, each once."""
     said = [c for c in cautions if not _is_in_account(c)]
-    for text in dict.fromkeys(f"{type(caution).__name__}: {caution}" for caution in said):
-        tell(text)
+    for record in as_records(said):
+        tell(f"{record['kind']}: {record['message']}")
 
 
 def _is_in_account(caution: TransferWarning) -> bool:
@@ -81,8 +113,9 @@ def _is_in_account(caution: TransferWarning) -> bool:
 
 
 def as_records(cautions: Sequence[TransferWarning]) -> list[dict[str, str]]:
-    """Return warnings as JSON can hold them."""
-    return [{"kind": type(c).__name__, "message": str(c)} for c in cautions]
+    """Return warnings as JSON can hold them, each once."""
+    said = dict.fromkeys((type(c).__name__, as_typed(str(c))) for c in cautions)
+    return [{"kind": kind, "message": message} for kind, message in said]
 
 
 def tell_left_out(names: Mapping[str, Sequence[str]]) -> None:

@@ -10,14 +10,20 @@ import typer
 
 from poolwise.cli.arguments import check_out, names_in, words_in
 from poolwise.cli.given import MOMENTS
-from poolwise.cli.messages import tell, told_plainly
+from poolwise.cli.interrupts import import_pandas, stop_if_interrupted
+from poolwise.cli.messages import Refused, tell, told_plainly
+from poolwise.cli.recent import paths_of
+from poolwise.cli.wording import as_typed
 from poolwise.errors import TooFewToShare, TransferWarning
 
 
 def take_moments(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE", help="Files, patterns or folders; together one table."),
+        typer.Argument(
+            metavar="SOURCE",
+            help="Files, patterns or folders; together one table. - is standard input, as CSV.",
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", help=f"The file to write; its name ends in {MOMENTS}.")
@@ -27,7 +33,12 @@ def take_moments(
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME,...", help="Columns to take, beside the label; else all."),
+        typer.Option(
+            "--columns",
+            "--features",
+            metavar="NAME,...",
+            help="Columns to take, beside the label; else all.",
+        ),
     ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(metavar="NAME,...", help="Columns to leave out.")
@@ -79,24 +90,27 @@ def take_moments(
     from poolwise.tables.every_column import Wanted
     from poolwise.tables.files import Files
 
-    files = Files(sources, csv=words_in(csv_words))
+    words = words_in(csv_words)
     own = None if columns is None else names_in(columns)
     wanted = Wanted(own, names_in(drop), names_in(text), label, weights)
-    job = MomentsJob(files, wanted, nulls, out.name.removesuffix(MOMENTS), precision, jobs)
     part = checkpoint or Path(f"{out}.part")
-    with told_plainly(lambda: _interrupted(part)):
+    with told_plainly(lambda: _interrupted(part)), paths_of(sources) as paths:
+        import_pandas()
+        files = Files(paths, csv=words)
+        job = MomentsJob(files, wanted, nulls, out.name.removesuffix(MOMENTS), precision, jobs)
         kept = Checkpoint(part)
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", TransferWarning)
             found = job.run(kept)
         cautions = [w.message for w in seen if isinstance(w.message, TransferWarning)]
         report = MomentsReport(cautions, is_resumed=kept.is_resumed)
+        stop_if_interrupted()
         try:
             report.save(found, out, min_rows=min_rows, force=force)
         except TooFewToShare as error:
-            tell(f"TooFewToShare: {error}")
-            tell(f"On the command line these are --drop and --min-rows.{_if_kept(part)}")
-            raise typer.Exit(1) from None
+            message = as_typed(str(error)) + _if_kept(part)
+            tell(f"TooFewToShare: {message}")
+            raise Refused("TooFewToShare", message, 1) from None
         kept.remove()
     report.tell(as_json=as_json)
 

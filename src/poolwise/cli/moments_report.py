@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from poolwise.cli.messages import harmless, tell
+from poolwise.cli.wording import as_typed
 from poolwise.errors import (
     NotOverwritten,
     RowsDropped,
@@ -100,7 +101,7 @@ class MomentsReport:
             return
         console = Console(soft_wrap=True, highlight=False, markup=False)
         for caution in self.cautions:
-            tell(f"{type(caution).__name__}: {caution}")
+            tell(f"{type(caution).__name__}: {as_typed(str(caution))}")
         for sentence in self.sentences():
             console.print(harmless(sentence))
 
@@ -152,7 +153,9 @@ class MomentsReport:
                 "missing": {name: count for c in drops for name, count in c.counts.items()},
             },
             "resumed": self.is_resumed,
-            "warnings": [{"kind": type(c).__name__, "message": str(c)} for c in self.cautions],
+            "warnings": [
+                {"kind": type(c).__name__, "message": as_typed(str(c))} for c in self.cautions
+            ],
         }
 
 

@@ -1,4 +1,4 @@
-"""poolwise plan: what more recent rows would bring, and when history stops to matter."""
+"""poolwise plan: what more recent rows would bring, and when history stops mattering."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from poolwise.cli.arguments import (
     Drop,
     Features,
     Jobs,
+    Nulls,
     Seed,
     Source,
     TextColumns,
@@ -48,8 +49,9 @@ def plan_rows(
         list[float] | None,
         typer.Option(
             min=1,
+            metavar="NUMBER",
             help="A number of recent rows to look at, may be repeated; else today's, doubled "
-            "until history stops to matter.",
+            "until history stops mattering.",
             show_default=False,
         ),
     ] = None,
@@ -62,6 +64,7 @@ def plan_rows(
     drop: Drop = None,
     text: TextColumns = None,
     weights: Weights = None,
+    nulls: Nulls = "split",
     seed: Seed = 0,
     precision: Digits = "auto",
     csv_words: CsvWords = None,
@@ -69,6 +72,8 @@ def plan_rows(
     as_json: AsJson = False,
 ) -> None:
     """Say how many more recent rows it takes until history does not matter.
+
+    The plan is that of bayes_pooling, whatever the method of a model.
 
     For example:
 
@@ -92,7 +97,7 @@ def plan_rows(
             model = PooledRegressor.load(tables[0])
         else:
             asked = Asked(
-                tables, source, label or "", features, drop, text, weights, csv_words, jobs
+                tables, source, label or "", features, drop, text, weights, csv_words, jobs, nulls
             )
             with tables_given(asked) as given:
                 account = given.account
@@ -100,6 +105,7 @@ def plan_rows(
                     account.show()
                     say()
                 model = _fitted(given, precision)
+                account.warn_if_swapped([table.rows for table in model.summary().tables])
         from poolwise.diagnostics import plan
 
         found = plan(model, rows, enough=enough, draws=draws, random_state=seed)
@@ -109,7 +115,7 @@ def plan_rows(
             "version": VERSION,
             "columns": None if account is None else account.as_dict(),
             "plan": found.to_dict(),
-            "verdict": {"text": found.verdict},
+            "verdict": {"answer": found.answer, "text": found.verdict},
             "warnings": as_records(cautions),
         }
         say_json(said)
@@ -118,6 +124,8 @@ def plan_rows(
     if found.rows:
         say()
         show_table(*found.cells())
+        say()
+        say(found.note)
 
 
 def _fitted(given: Given, precision: Precision) -> PooledRegressor:

@@ -17,6 +17,7 @@ from poolwise.cli.arguments import (
     Jobs,
     Label,
     Method,
+    Nulls,
     Seed,
     Source,
     Tables,
@@ -26,6 +27,7 @@ from poolwise.cli.arguments import (
     interrupted,
 )
 from poolwise.cli.given import Asked, tables_given
+from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import as_records, heard, told_plainly
 from poolwise.cli.reporting import PAGES, report_on
 from poolwise.cli.screen import say, say_json
@@ -48,13 +50,14 @@ def write_report(
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, help="Folds of the recent rows.", show_default="5"),
+        typer.Option(min=2, help="Folds of the recent rows; else 5.", show_default=False),
     ] = None,
     source: Source = None,
     features: Features = None,
     drop: Drop = None,
     text: TextColumns = None,
     weights: Weights = None,
+    nulls: Nulls = "split",
     method: Method = "bayes_pooling",
     seed: Seed = 0,
     precision: Digits = "auto",
@@ -70,7 +73,7 @@ def write_report(
     poolwise report history.csv recent.csv --label y -o report.html
     """
     check_out(out, PAGES, force=force)
-    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs)
+    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     written: list[Path] = []
     with (
         told_plainly(lambda: interrupted(written)),
@@ -82,6 +85,8 @@ def write_report(
         made = report_on(
             given, method=method, precision=precision, seed=seed, folds=folds, title=title
         )
+        given.account.warn_if_swapped([made.data["target_rows"], made.data["history_rows"]])
+        stop_if_interrupted()
         made.save(out, overwrite=force)
         written.append(out)
     verdict = made.data["verdict"]

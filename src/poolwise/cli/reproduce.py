@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from poolwise.cli.arguments import AsJson
 from poolwise.cli.messages import tell_left_out, told_plainly
-from poolwise.cli.screen import say_json
+from poolwise.cli.screen import say_json, show_table
 
 if TYPE_CHECKING:
     from poolwise.experiments.reproduction import Outcome
@@ -34,8 +33,9 @@ def reproduce_papers_results(
     methods: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="NAME,...",
             help="Methods of tables, further curves of figures, with commas between them: names of "
-            "the paper (ols, dsft, dsft_nl, dp) or of poolwise.METHODS."
+            "the paper (ols, dsft, dsft_nl, dp) or of poolwise.METHODS.",
         ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes; numbers do not depend on it.")] = 1,
@@ -73,7 +73,7 @@ def reproduce_papers_results(
         if as_json:
             say_json({"format": f"{FORMAT} list", "version": VERSION, "results": lines})
         else:
-            console.print(_listed(lines))
+            _show(lines)
         return
     from poolwise.experiments.reproduction import NAMES, reproduce
 
@@ -165,14 +165,15 @@ def _entries(data: Path | None) -> list[dict[str, Any]]:
     ]
 
 
-def _listed(lines: Sequence[Mapping[str, Any]]) -> Table:
+def _show(lines: Sequence[Mapping[str, Any]]) -> None:
+    """Print a line for each result; in a narrow window, names stay whole."""
     from poolwise.experiments import airfare
 
-    table = Table("name", "in the paper", "what it shows", "data", box=None, pad_edge=False)
+    rows = []
     for line in lines:
         state = "here" if line["needs"] else "none needed"
         if missing := line["missing"]:
             to_come = f"{len(missing)} of {len(line['needs'])} to download"
             state = "from a local file only" if airfare.NAME in missing else to_come
-        table.add_row(line["name"], line["where"], line["title"], state)
-    return table
+        rows.append([line["name"], line["where"], line["title"], state])
+    show_table(["name", "in the paper", "what it shows", "data"], rows, are_words=True)

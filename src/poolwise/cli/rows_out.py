@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from poolwise.errors import NotWritten
+
 ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".json", ".jsonl")
+FORMULA = r"^[=+\-@\t\r\n]"  # how a text begins that a spreadsheet may run
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -30,9 +33,21 @@ def write_rows(table: Any, out: Any, *, force: bool = False) -> None:
     force : bool, default=False
         Whether a file may be replaced.
     """
-    if not isinstance(out, Path):
-        _csv(table, out, ",")
-        return
+    import pyarrow as pa
+
+    try:
+        if isinstance(out, Path):
+            _write_file(table, out, force=force)
+        else:
+            _csv(table, out, ",")
+    except (pa.ArrowException, UnicodeError) as error:
+        where = str(out) if isinstance(out, Path) else "The table"
+        why = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        then = "Write another format, or a table without that column"
+        raise NotWritten(where, why, then) from error
+
+
+def _write_file(table: Any, out: Path, *, force: bool) -> None:
     from poolwise.store import drafted
 
     ending = out.suffix.lower()
@@ -61,7 +76,7 @@ def records_of(table: Any) -> Iterator[dict[str, Any]]:
 
 def guarded(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula."""
-    if text[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") and text[:1]:
+    if re.match(FORMULA, text):
         return text if NUMBER.fullmatch(text) else f"'{text}"
     return text
 
@@ -70,17 +85,33 @@ def _csv(table: Any, file: Any, delimiter: str) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
-    columns = []
-    for field, column in zip(table.schema, table.columns, strict=True):
-        own = column
-        if pa.types.is_dictionary(field.type):
-            own = own.cast(field.type.value_type)
-        if pa.types.is_string(own.type) or pa.types.is_large_string(own.type):
-            texts = [None if v is None else guarded(v) for v in own.to_pylist()]
-            own = pa.chunked_array([pa.array(texts, pa.large_string())])
-        columns.append(own)
+    columns = [_safe(column) for column in table.columns]
     safe = pa.Table.from_arrays(columns, names=[guarded(n) for n in table.column_names])
     csv.write_csv(safe, file, csv.WriteOptions(delimiter=delimiter, quoting_style="needed"))
+
+
+def _safe(column: Any) -> Any:
+    """Return a column that CSV can hold, and in which no text is a formula."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    own = column
+    if pa.types.is_dictionary(own.type):
+        own = own.cast(own.type.value_type)
+    plain = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_null)
+    if any(is_such(own.type) for is_such in plain):
+        return own
+    is_text = pa.types.is_string(own.type) or pa.types.is_large_string(own.type)
+    if is_text and not pc.any(pc.match_substring_regex(own, FORMULA)).as_py():
+        return own
+    texts = [None if value is None else guarded(_text(value)) for value in own.to_pylist()]
+    return pa.chunked_array([pa.array(texts, pa.large_string())])
+
+
+def _text(value: Any) -> str:
+    """Return a value as text: bytes as the letters they are, a list or a struct as JSON."""
+    own = _plain(value)
+    return own if isinstance(own, str) else json.dumps(own, ensure_ascii=False, allow_nan=False)
 
 
 def _json(table: Any, draft: Path, *, lines: bool) -> None:
@@ -98,4 +129,10 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):
         return value
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
     return str(value)  # a date, say

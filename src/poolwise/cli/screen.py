@@ -40,7 +40,9 @@ def say(text: str = "", style: str = "", *, indent: int = 0) -> None:
         console.print()
 
 
-def show_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def show_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], *, are_words: bool = False
+) -> None:
     """Print a table; where it is wider than the window, each row as a list of its cells.
 
     Parameters
@@ -49,13 +51,16 @@ def show_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         Names of the columns; the first names the rows.
     rows : sequence of sequence of str
         The cells.
+    are_words : bool, default=False
+        Whether cells are words, which begin on the left, and not numbers.
     """
     console = screen()
     lines = [[harmless(cell) for cell in line] for line in (head, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     if sum(widths) + APART * (len(widths) - 1) <= console.width:
         for k, line in enumerate(lines):
-            console.print(Text(_line(line, widths), "bold" if not k else ""), soft_wrap=True)
+            shown = _line(line, widths, are_words=are_words)
+            console.print(Text(shown, "bold" if not k else ""), soft_wrap=True)
         return
     for first, *rest in lines[1:]:
         say(first, "bold", indent=2)
@@ -86,10 +91,12 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _line(cells: Sequence[str], widths: Sequence[int], *, are_words: bool) -> str:
     """Return a line of a table: the first column begins on the left, numbers end on the right."""
     padded = [
-        cell + " " * (w - cell_len(cell)) if k == 0 else " " * (w - cell_len(cell)) + cell
+        cell + " " * (w - cell_len(cell))
+        if k == 0 or are_words
+        else " " * (w - cell_len(cell)) + cell
         for k, (cell, w) in enumerate(zip(cells, widths, strict=True))
     ]
     return (" " * APART).join(padded).rstrip()

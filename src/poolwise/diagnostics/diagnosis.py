@@ -59,6 +59,17 @@ class Diagnosis:
     has_trees: bool = False
 
     @property
+    def answer(self) -> str:
+        """Whether history helps, in a word that stays.
+
+        One of helps, probably_helps, matters_little, no_history, and unknown where the response
+        does not vary.
+        """
+        if not self.sources:
+            return "no_history"
+        return _word(self.gain.lines[0]) if self.gain.lines else "unknown"
+
+    @property
     def verdict(self) -> str:
         """Whether history helps, by how much, how surely, and why, in words."""
         if not self.sources:
@@ -71,7 +82,7 @@ class Diagnosis:
         if self.has_trees:
             said.append("All this is about a linear model; what trees add to it is in summary().")
         said.append(
-            "This follows from the model and is no measurement: compare() measures on target rows."
+            "This follows from the model and is no measurement; compare measures it on target rows."
         )
         return " ".join(said)
 
@@ -145,16 +156,21 @@ def _own_fit(model: Any) -> tuple[str, LinearFit | None]:
 
 def _answer(line: GainLine) -> str:
     numbers = (
-        f"the RMSE of predictions is expected to be {line.fall:.1%} lower than without it "
-        f"(squared error lower by {line.relative:.2g} of the noise variance, 95 % interval "
-        f"{line.low:.2g} to {line.high:.2g})"
+        f"the RMSE of predictions is expected to be {line.fall:.1%} lower than by Bayes pooling "
+        f"without it (squared error lower by {line.relative:.2g} of the noise variance, 95 % "
+        f"interval {line.low:.2g} to {line.high:.2g})"
     )
-    if line.relative < SMALL:
+    answer = _word(line)
+    if answer == "matters_little":
         return f"History matters little here: {numbers}."
-    sure = f"it helps with probability {line.probability:.0%}"
-    if line.probability >= SURE:
-        return f"History helps: {numbers}; {sure}."
-    return f"History probably helps: {numbers}; {sure}."
+    helps = "History helps" if answer == "helps" else "History probably helps"
+    return f"{helps}: {numbers}; it helps with probability {line.probability:.0%}."
+
+
+def _word(line: GainLine) -> str:
+    if line.relative < SMALL:
+        return "matters_little"
+    return "helps" if line.probability >= SURE else "probably_helps"
 
 
 def _reasons(found: Diagnosis) -> list[str]:

@@ -1,4 +1,4 @@
-"""Plan: what more target rows will bring, and when history stops to matter."""
+"""Plan: what more target rows will bring, and when history stops mattering."""
 
 from __future__ import annotations
 
@@ -75,27 +75,47 @@ class Plan:
         return asdict(self)
 
     @property
-    def verdict(self) -> str:
-        """When history stops to matter, in words."""
+    def answer(self) -> str:
+        """Whether history will stop mattering, in a word that stays.
+
+        One of stops, stopped (with today's rows), still_matters, nothing_to_plan.
+        """
         if not self.rows:
+            return "nothing_to_plan"
+        if self.stops_at is None:
+            return "still_matters"
+        return "stopped" if self.stops_at <= self.rows[0] else "stops"
+
+    @property
+    def verdict(self) -> str:
+        """When history stops mattering, in words."""
+        if self.answer == "nothing_to_plan":
             return "Plan: there is nothing to plan, since there is no history or no noise."
         limit = f"its gain is below {self.enough:.0%} of the noise variance"
         now, last = self.rows[0], self.rows[-1]
         if self.stops_at is None:
             return f"History still matters with {last:,.0f} target rows, according to the model."
-        if self.stops_at <= now:
+        if self.answer == "stopped":
             return f"History does not matter any more with {now:,.0f} target rows: {limit}."
         low = f"{self.stops_low:,.0f}" if self.stops_low is not None else f"{now:,.0f}"
         high = f"{self.stops_high:,.0f}" if self.stops_high is not None else f"over {last:,.0f}"
         return (
-            f"History stops to matter at about {_round(self.stops_at):,.0f} target rows ({low} to "
+            f"History stops mattering at about {_round(self.stops_at):,.0f} target rows ({low} to "
             f"{high}): from there {limit}, according to the model."
         )
 
     def __str__(self) -> str:
         if not self.rows:
             return self.verdict
-        return "\n".join([self.verdict, "", *text_table(*self.cells())])
+        return "\n".join([self.verdict, "", *text_table(*self.cells()), "", self.note])
+
+    @property
+    def note(self) -> str:
+        """What a reader of the table should know."""
+        return (
+            f"Means over {self.draws} random futures: small differences between lines may be "
+            "chance, less so with more draws."
+        )
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table as it is printed: names of its columns, and its rows."""
@@ -110,7 +130,7 @@ class Plan:
             strict=True,
         )
         rows = [
-            [f"{n:,.0f}", f"{g:.1%}", f"{low:.1%} to {high:.1%}", f"{w:.4g}", f"{a:.4g}"]
+            [f"{n:,.0f}", f"{g:.2%}", f"{low:.1%} to {high:.1%}", f"{w:.4g}", f"{a:.4g}"]
             for n, g, low, high, w, a in cells
         ]
         return head, rows
@@ -145,7 +165,7 @@ def plan(
         Target and sources, or a fitted model that has them.
     rows : sequence of float, optional
         Numbers of target rows to look at, not below that of today. Unless given: today's, twice as
-        many, and so on until history has stopped to matter.
+        many, and so on until history has stopped mattering.
     enough : float, default=0.01
         Gain below which history does not matter, as a share of the noise variance.
     draws : int, default=16

@@ -8,6 +8,7 @@ from scipy.special import stdtr
 from sklearn.base import BaseEstimator
 
 from poolwise.answer import Answer
+from poolwise.boosting.booster import Learner
 from poolwise.boosting.evidence import Evidence
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosted_pooling import FEWEST, BoostedPooling
@@ -31,6 +32,9 @@ class Auto(BaseEstimator):
         Of the folds. The same number gives the same bits, with any number of threads.
     most_rows : int, default=200_000
         Rows of the history that trees learn from; of a longer one so many are drawn.
+    learner : {"sklearn", "lightgbm"}, default="sklearn"
+        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good and
+        grow faster.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class Auto(BaseEstimator):
 
     random_state: int = 0
     most_rows: int = 200_000
+    learner: Learner = "sklearn"
 
     def answer(self, problem: Problem) -> Answer:
         """Return the answer of the method that was taken, and why."""
@@ -53,7 +58,7 @@ class Auto(BaseEstimator):
         if problem.target_rows is None:
             reason = "There are no rows that trees could learn from: bayes_pooling."
             return Answer(linear, problem, linear.solve(problem), reason=reason)
-        trees = BoostedPooling(self.random_state, self.most_rows).answer(problem)
+        trees = BoostedPooling(self.random_state, self.most_rows, self.learner).answer(problem)
         if trees.derived is None or trees.derived.stack is None:
             reason = f"Fewer than {FEWEST} target rows, or one response, say nothing about trees"
             return Answer(linear, problem, trees.fit, reason=f"{reason}: bayes_pooling.")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sklearn.base import BaseEstimator
 
 from poolwise.answer import Answer, Derived
+from poolwise.boosting.booster import Learner, grower
 from poolwise.boosting.candidates import candidates
 from poolwise.boosting.deriving import derive
 from poolwise.boosting.stack import stacked
@@ -47,6 +48,9 @@ class BoostedPooling(BaseEstimator):
         Of the folds. The same number gives the same bits, with any number of threads.
     most_rows : int, default=200_000
         Rows of the history that trees learn from; of a longer one so many are drawn.
+    learner : {"sklearn", "lightgbm"}, default="sklearn"
+        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good and
+        grow faster.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class BoostedPooling(BaseEstimator):
 
     random_state: int = 0
     most_rows: int = 200_000
+    learner: Learner = "sklearn"
 
     def answer(self, problem: Problem) -> Answer:
         """Return the weighted candidates, beside the linear fit with derived columns."""
@@ -71,8 +76,9 @@ class BoostedPooling(BaseEstimator):
         if target_rows(problem) < FEWEST or problem.target.is_constant(problem.response):
             few = f"A target of fewer than {FEWEST} rows, or of one response, weighs no candidates"
             return Answer(self, problem, solve(problem), reason=f"{few}: this is bayes_pooling.")
-        derivation = derive(problem, seed=self.random_state, most_rows=self.most_rows)
-        made = candidates(problem, derivation, solve, self.random_state)
+        grow = grower(self.learner, self.random_state)
+        derivation = derive(problem, grow, seed=self.random_state, most_rows=self.most_rows)
+        made = candidates(problem, derivation, solve, grow)
         stack = stacked(problem, made, derivation.target)
         derived = Derived(derivation.columns, derivation.problem.without_rows(), stack)
         return Answer(self, problem, made.all.derived, derived)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sklearn.base import BaseEstimator
 
 from poolwise.answer import Answer, Derived
+from poolwise.boosting.booster import Learner, grower
 from poolwise.boosting.deriving import derive
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.reading_rows import check_rows
@@ -33,6 +34,9 @@ class DerivedPooling(BaseEstimator):
         Of the folds. The same number gives the same bits, with any number of threads.
     most_rows : int, default=200_000
         Rows of the history that trees learn from; of a longer one so many are drawn.
+    learner : {"sklearn", "lightgbm"}, default="sklearn"
+        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good and
+        grow faster.
 
     Examples
     --------
@@ -49,18 +53,18 @@ class DerivedPooling(BaseEstimator):
 
     random_state: int = 0
     most_rows: int = 200_000
+    learner: Learner = "sklearn"
 
     def answer(self, problem: Problem) -> Answer:
         """Return the linear fit with derived columns."""
         check_rows(self, "derived_pooling", problem)
-        if (
-            sum(problem.sources[n].rows for n in problem.source_rows if n in problem.sources)
-            < FEWEST
-        ):
+        at_hand = [problem.sources[n].rows for n in problem.source_rows if n in problem.sources]
+        if sum(at_hand) < FEWEST:
             few = f"Sources with fewer than {FEWEST} rows at hand teach trees nothing"
             fit = BayesPooling().solve(problem)
             return Answer(self, problem, fit, reason=f"{few}: this is bayes_pooling.")
-        derivation = derive(problem, seed=self.random_state, most_rows=self.most_rows)
+        grow = grower(self.learner, self.random_state)
+        derivation = derive(problem, grow, seed=self.random_state, most_rows=self.most_rows)
         wide = derivation.problem.without_rows()
         fit = BayesPooling().solve(wide)
         return Answer(self, problem, fit, Derived(derivation.columns, wide))

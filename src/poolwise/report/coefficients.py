@@ -58,7 +58,7 @@ def coefficients(intake: Intake, summary: Summary, derived: Derived | None) -> d
         )
     ranked = sorted(lines, key=lambda x: -abs(x["with"]["effect"]))
     for rank, line in enumerate(ranked):
-        line["is_drawn"] = rank < DRAWN
+        line["rank"], line["is_drawn"] = rank, rank < DRAWN
     return {
         "text": _text(summary, stack, has_history=bool(problem.sources)),
         "caption": _caption(len(lines)),

@@ -99,6 +99,7 @@ def contents(
         folds=effort.folds,
         precision=precision,
         random_state=random_state,
+        progress=progress,
     )
     response = summary.response
     everything = {

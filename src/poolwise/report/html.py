@@ -12,6 +12,11 @@ from poolwise.report.figures import figures
 if TYPE_CHECKING:
     from jinja2 import Template
 
+LARGEST = 2_000_000  # bytes of a page
+# Lines of a table, and letters of a long name that are shown when one points at it: as many as a
+# page of that size can have.
+LISTED = ((200, 400), (50, 100), (10, 0))
+
 
 def page(data: dict[str, Any]) -> str:
     """Return a page that needs nothing else; its text is ASCII, whatever it shows.
@@ -27,8 +32,13 @@ def page(data: dict[str, Any]) -> str:
         key: {size: Markup(svg) for size, svg in sizes.items()}
         for key, sizes in figures(data).items()
     }
-    text = _template().render(data=data, figures=drawn)
-    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+    text = ""
+    for lines, letters in LISTED:
+        text = _template().render(data=data, figures=drawn, MOST=lines, POINTED=letters)
+        text = text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+        if len(text) < LARGEST:
+            break
+    return text
 
 
 @lru_cache(maxsize=1)

@@ -143,14 +143,15 @@ def _contenders(
             del contenders[method]
             left_out[method] = (
                 f"it reads rows again in each fold, and there are {plural(rows, 'target row')} and "
-                f"{plural(history, 'row')} of history; poolwise.compare() can take the time."
+                f"{plural(history, 'row')} of history; compare can take the time."
             )
     return contenders, left_out
 
 
 def _line(line: dict[str, Any], name: str, base: float) -> dict[str, Any]:
     ends = {
-        f"rmse_{end}": None if line[end] is None else base + line[end] for end in ("low", "high")
+        f"rmse_{end}": None if line[end] is None else max(base + line[end], 0.0)
+        for end in ("low", "high")
     }
     return {
         **line,
@@ -188,6 +189,8 @@ def _change(found: Comparison, name: str, base: str) -> dict[str, Any] | None:
     line, own = lines[name], lines[base]["rmse"]
     if not own:
         return None
-    low, high = (None if line[end] is None else line[end] / own for end in ("low", "high"))
+    low, high = (  # no error falls by more than all of it
+        None if line[end] is None else max(line[end] / own, -1.0) for end in ("low", "high")
+    )
     share = line["difference"] / own
     return {"share": share, "low": low, "high": high, "rmse": line["rmse"], "rmse_without": own}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike, fspath
@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from poolwise.errors import FilesNotFound
+from poolwise.progress import tracked
 
 PathName: TypeAlias = str | PathLike[str]
 GivenFiles: TypeAlias = Mapping[str, PathName | Sequence[PathName]] | Sequence[PathName]
+BLOCK = 2**20  # bytes read at a time
 PACKAGES = ("poolwise", "numpy", "scipy", "scikit-learn")
 
 
@@ -25,6 +27,7 @@ def provenance(
     command: str | Sequence[str] | None = None,
     date: datetime | str | None = None,
     options: Mapping[str, Any],
+    progress: bool | None = None,
 ) -> dict[str, Any]:
     """Return where numbers come from.
 
@@ -38,13 +41,15 @@ def provenance(
         When the report was made; now, unless given.
     options : mapping
         What was asked for.
+    progress : bool, optional
+        Whether to show a bar while files are read; unless given, on a terminal.
     """
     typed = command if isinstance(command, str) or command is None else shlex.join(command)
     when = datetime.now(UTC) if date is None else date
     return {
         "date": when if isinstance(when, str) else when.isoformat(timespec="seconds"),
         "command": typed,
-        "files": [_file(role, path) for role, path in _named(files)],
+        "files": _files(_named(files), progress),
         "versions": {"Python": platform.python_version()} | {p: _version(p) for p in PACKAGES},
         "options": dict(options),
     }
@@ -69,11 +74,26 @@ def _named(files: GivenFiles | None) -> list[tuple[str, PathName]]:
     ]
 
 
-def _file(role: str, path: PathName) -> dict[str, Any]:
-    """Return size and checksum of a file, which is read in blocks."""
-    file = Path(path)
-    if not file.is_file():
-        raise FilesNotFound(str(file), "There is no such file.")
-    with file.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
-    return {"role": role, "path": fspath(path), "bytes": file.stat().st_size, "sha256": digest}
+def _files(named: Sequence[tuple[str, PathName]], progress: bool | None) -> list[dict[str, Any]]:
+    """Return size and checksum of each file, which is read in blocks."""
+    files = [Path(path) for _, path in named]
+    for file in files:
+        if not file.is_file():
+            raise FilesNotFound(str(file), "There is no such file.")
+    sizes = [file.stat().st_size for file in files]
+    sums = [hashlib.sha256() for _ in files]
+    for own, block in tracked(
+        _blocks(files, sums), sum(sizes), "Checksums", work=lambda x: len(x[1]), show=progress
+    ):
+        own.update(block)
+    return [
+        {"role": role, "path": fspath(path), "bytes": size, "sha256": own.hexdigest()}
+        for (role, path), size, own in zip(named, sizes, sums, strict=True)
+    ]
+
+
+def _blocks(files: Sequence[Path], sums: Sequence[Any]) -> Iterator[tuple[Any, bytes]]:
+    for file, own in zip(files, sums, strict=True):
+        with file.open("rb") as content:
+            while block := content.read(BLOCK):
+                yield own, block

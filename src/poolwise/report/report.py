@@ -164,6 +164,7 @@ def report(
         command=command,
         date=date,
         options={"seed": random_state, "precision": precision, "intercept": fit_intercept},
+        progress=progress,
     )
     model = PooledRegressor(
         method, fit_intercept=fit_intercept, response=response, precision=precision

@@ -13,6 +13,7 @@ from poolwise.double_double import Array
 from poolwise.errors import NeedsRows, TooFewRows, TooFewToCompare
 from poolwise.intake import Intake
 from poolwise.precision import Precision
+from poolwise.progress import tracked
 from poolwise.report.words import plural
 
 DRAWN = 300  # points of a figure, at most
@@ -28,6 +29,7 @@ def residuals(
     folds: int,
     precision: Precision = "auto",
     random_state: int = 0,
+    progress: bool | None = None,
 ) -> dict[str, Any]:
     """Predict every target row from the others and the history, and look at what is left.
 
@@ -44,16 +46,17 @@ def residuals(
         Where the complete rows stand in the target's table.
     folds : int
         Number of folds, at most.
-    precision, random_state
+    precision, random_state, progress
         As in :func:`poolwise.compare`.
     """
     rows = intake.rows.count
     predicted, left, inside, beyond = (np.full(rows, np.nan) for _ in range(4))
     is_known = True
     try:
-        for test, X, y, fit in fold_fits(
+        fits = fold_fits(
             intake, method, folds=folds, precision=precision, random_state=random_state
-        ):
+        )
+        for test, X, y, fit in tracked(fits, min(folds, rows), "Residuals", show=progress):
             predicted[test] = fit.predict(X)
             left[test] = y - predicted[test]
             width, limit = fit.width(X, 0.95), fit.width(X, 1.0 - LEVEL / rows)

@@ -12,6 +12,7 @@ import math
 import re
 from typing import Any
 
+from poolwise.comparison import FEWEST_TESTED
 from poolwise.cross_validation import BASELINE
 from poolwise.diagnostics import Diagnosis
 from poolwise.diagnostics.diagnosis import SMALL
@@ -152,7 +153,11 @@ def _how_much(
         return f"this is a model of {plural(found.target_rows, 'target row')} alone"
     if expected is None:
         return "the response does not vary"
-    if answer == "hurts" and seen is not None and _ends(seen)[0] > 0.0:
+    low, high = _ends(seen)
+    unsure = expected["probability"] < SURE
+    if seen is not None and (
+        (answer == "hurts" and low > 0.0) or (answer == "helps" and high < 0.0 and unsure)
+    ):
         said = f"on the target rows, the error of predictions was {than(seen['share'])} without it"
         return f"{said} (95% interval: {change_range(seen['low'], seen['high'])})"
     said = f"the error of predictions is expected to be {than(expected['share'])} without it"
@@ -178,9 +183,15 @@ def _measured(gain: dict[str, Any], measured: dict[str, Any]) -> list[str]:
             continue
         sure = "" if x["low"] is None else f" (95% interval: {change_range(x['low'], x['high'])})"
         parts.append(f"{than(x['share'])} {what}{sure}")
-    rows = plural(measured["target_rows"], "target row")
-    said = f"In cross-validation on the {rows} the error was {', and '.join(parts)}."
+    rows = f"{plural(measured['target_rows'], 'target row')}{_folds(measured)}"
+    few = "; so few rows tell little" if measured["target_rows"] < FEWEST_TESTED else ""
+    said = f"In cross-validation on the {rows} the error was {', and '.join(parts)}{few}."
     return [said] if parts else []
+
+
+def _folds(measured: dict[str, Any]) -> str:
+    """Say how many folds there were: poolwise.compare makes more, and other numbers."""
+    return f" ({plural(measured['folds'], 'fold')})"
 
 
 def _reasons(found: Diagnosis) -> list[str]:

@@ -1,4 +1,4 @@
-"""Clusters: data frames whose rows are on other machines, and which of our modules reads them."""
+"""Clusters: data frames whose rows are not here, and which of our modules reads them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,28 @@ from typing import Any
 
 from poolwise.tables.streamed import StreamedTable
 
-# Package of the DataFrame's type -> our module.
-FRAMES_ELSEWHERE = {"dask.dataframe": "dask_frames", "pyspark.sql": "spark"}
+# Package and name of the type -> our module.
+FRAMES_ELSEWHERE = {
+    ("dask.dataframe", "DataFrame"): "dask_frames",
+    ("pyspark.sql", "DataFrame"): "spark",
+    ("pyarrow._dataset", "Dataset"): "datasets",
+}
 
 
 def is_elsewhere(table: Any) -> bool:
-    """Say whether a table is a data frame of a cluster; nothing is imported to find out."""
+    """Say whether rows are on a cluster or in a dataset; nothing is imported to find out."""
     return _module_of(table) is not None
 
 
 def open_frame(
     table: Any, where: str, texts: Mapping[str, bool], response: str | None
 ) -> StreamedTable:
-    """Open a data frame of a cluster, reading none of its rows yet.
+    """Open a data frame of a cluster, or a dataset, reading none of its rows yet.
 
     Parameters
     ----------
     table : object
-        The data frame.
+        The data frame, or the dataset.
     where : str
         What to call it in an error.
     texts : mapping of str to bool
@@ -40,7 +44,7 @@ def open_frame(
 
 def _module_of(table: Any) -> str | None:
     for kind in type(table).__mro__:
-        for package, module in FRAMES_ELSEWHERE.items():
-            if kind.__name__ == "DataFrame" and f"{kind.__module__}.".startswith(f"{package}."):
+        for (package, name), module in FRAMES_ELSEWHERE.items():
+            if kind.__name__ == name and f"{kind.__module__}.".startswith(f"{package}."):
                 return module
     return None

@@ -188,7 +188,8 @@ def _named(stream: Any, where: str) -> tuple[list[str], Any]:
     import pyarrow as pa
 
     if is_elsewhere(stream):
-        return [str(name) for name in stream.columns], stream
+        names = stream.columns if hasattr(stream, "columns") else stream.schema.names
+        return [str(name) for name in names], stream
     if nw.dependencies.is_polars_lazyframe(stream):
         return stream.collect_schema().names(), stream
     try:

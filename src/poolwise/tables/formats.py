@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import lookup
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -225,7 +226,13 @@ class Reader:
         }
         if unknown := [k for k in given if not any(k in own for own in options.values())]:
             raise BadOption("csv", unknown[0], "a mapping by the words of pyarrow.csv's options")
-        read, parse, convert_options = (kind(**own) for kind, own in options.items())
+        try:
+            read, parse, convert_options = (kind(**own) for kind, own in options.items())
+            if isinstance(read.encoding, str):
+                lookup(read.encoding)
+        except (ValueError, TypeError, LookupError) as error:
+            what = f"values that pyarrow.csv's options can have ({error})"
+            raise BadOption("csv", self._words, what) from error
         codec = self.file.codec
         stream = raw if codec is None else pa.CompressedInputStream(raw, codec)
         return csv.open_csv(stream, read, parse, convert_options)

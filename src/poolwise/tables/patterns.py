@@ -40,7 +40,7 @@ P = TypeVar("P", bound=Pattern)
 
 
 def read_sources(
-    rows: Mapping[str, TableRows | StreamedRows],
+    rows: Mapping[str, TableRows | StreamedRows | Moments],
     *,
     taken: Collection[str],
     intercept: bool,
@@ -53,8 +53,8 @@ def read_sources(
 
     Parameters
     ----------
-    rows : mapping of str to TableRows or StreamedRows
-        The sources. Those without rows are left out.
+    rows : mapping of str to TableRows, StreamedRows or Moments
+        The sources, whose order stays. Those without rows are left out; moments stay as they are.
     taken : collection of str
         Names that a new source may not have.
     intercept : bool
@@ -71,6 +71,9 @@ def read_sources(
     for name, source in rows.items():
         pieces: Mapping[str, Pattern]
         names = (*taken, *rows, *moments)
+        if isinstance(source, Moments):
+            moments[name] = source
+            continue
         if isinstance(source, StreamedRows):
             found = source.by_pattern(precision, intercept=intercept)
             cautions += source.cautions() if found else [*source.cautions(), EmptySource(name)]

@@ -15,6 +15,7 @@ from poolwise.double_double import Array
 from poolwise.errors import (
     BadWeights,
     NotFinite,
+    NullResponse,
     NullsInFile,
     RowsWithoutFeatures,
 )
@@ -133,8 +134,8 @@ class RowSplitter:
         if self.nulls == "drop":
             used &= ~incomplete
         elif self.response is not None and (nulls[self.response] & used).any():
-            bad = {self.response: int(np.count_nonzero(nulls[self.response] & used))}
-            raise NotFinite(bad, part.rows, f"the response of {part.where}")
+            bad = int(np.count_nonzero(nulls[self.response] & used))
+            raise NullResponse(part.where, self.response, bad, part.rows)
         pieces = []
         codes = _codes(gone)
         for code in np.unique(codes[used]):

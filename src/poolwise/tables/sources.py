@@ -43,9 +43,9 @@ class Sources:
     sources : object
         One source, a list of sources (named "source 1", "source 2", ...) or a mapping of names to
         sources. A source is ``(X, y)``, ``(X, y, weights)``, a table that holds the response as a
-        column, :class:`Files` or a Dask or Spark DataFrame that do, the path of such files,
-        :class:`Moments`, or the path of a file of moments, which ends in ``.moments.json`` and is
-        read at once.
+        column, :class:`Files`, a Dask or Spark DataFrame or a pyarrow Dataset that do, the path of
+        such files, :class:`Moments`, or the path of a file of moments, which ends in
+        ``.moments.json`` and is read at once.
 
     Examples
     --------

@@ -1,0 +1,344 @@
+"""Boosted pooling: ``python -m benchmarks.boosted [--quick] [--jobs N] [--only QUESTION]...``.
+
+On the paper's datasets it is held against trees on rows stacked with NaN, against Bayes pooling and
+against the best of all others in hindsight; on simulated tables against the better of two models
+that never saw a history which lies; then coverage of its intervals, and the cost of a fit. Where
+LightGBM is installed it is held against scikit-learn's boosting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib.util import find_spec
+from itertools import product
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import wilcoxon
+from sklearn.ensemble import HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
+
+from benchmarks.answers import Answer, Target, ratios
+from benchmarks.clock import in_words
+from benchmarks.report import as_text
+from benchmarks.truths import TRUTHS, simulated
+from poolwise import PooledRegressor
+from poolwise.double_double import Array
+from poolwise.experiments import datasets
+from poolwise.experiments.columns import ordered
+from poolwise.experiments.reproduction import missing_data
+from poolwise.experiments.specs import read_table_spec
+from poolwise.experiments.tables import splits_of
+from poolwise.progress import tracked
+
+TABLES = ("small5", "small5_np1", "large100", "large300")
+RUNS, MOST_SOURCE_ROWS, MOST_TEST_ROWS = 8, 4000, 2000
+OURS, TREES = "boosted_pooling", "trees_on_nan"
+LINEAR = ("bayes_pooling", "target_only", "data_pooling", "feature_transfer", "mean_fill")
+LEVEL = 0.05
+BOOSTERS = 15  # that one fit trains: five on all rows, twice five on the target
+LEFT_OUT = "Left out: the paper's datasets, which are not here (see POOLWISE_DATA)."
+
+
+def on_datasets(*, quick: bool, jobs: int) -> list[Answer]:
+    """Compare test errors in each cell of four tables of the paper."""
+    cells = [(table, name) for table in TABLES for name in read_table_spec(table).datasets]
+    cells, runs = (cells[:1], 2) if quick else (cells, RUNS)
+    work = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(cell_errors)(table, name, runs) for table, name in cells
+    )
+    errors = list(tracked(work, len(cells), "Datasets"))
+    seen = f"{len(cells)} cells of {', '.join(TABLES)}, {runs} published splits each"
+    return [
+        _against(errors, lambda e: e[TREES], f"trees on NaN-stacked rows; {seen}", 0.88, 1),
+        _against(errors, lambda e: e["bayes_pooling"], "bayes_pooling", 0.75, 1),
+        _against(errors, _best_other, "the best other method of each cell", 0.97, None),
+    ]
+
+
+def cell_errors(table: str, name: str, runs: int) -> dict[str, Array]:
+    """Return the test errors of each method in the runs of one dataset of one table."""
+    spec = read_table_spec(table)
+    rows = ordered(datasets.load(name), "corrected")
+    shared = rows.shape[1] - 1 - spec.new_features
+    errors: dict[str, list[float]] = {m: [] for m in (OURS, TREES, *LINEAR)}
+    for split in splits_of(spec, name)[:runs]:
+        source, target = rows[split.source][:MOST_SOURCE_ROWS], rows[split.target]
+        test = rows[split.test][:MOST_TEST_ROWS]
+        history = source[:, :shared], source[:, -1]
+        for method, predict in predictions(target[:, :-1], target[:, -1], history):
+            left = test[:, -1] - predict(test[:, :-1])
+            errors[method].append(float(np.sqrt(np.mean(left**2))))
+    return {method: np.array(e) for method, e in errors.items()}
+
+
+def predictions(
+    X: Array, y: Array, history: tuple[Array, Array]
+) -> Iterator[tuple[str, Callable[[Array], Array]]]:
+    """Fit each method, one thread each; yield its name and how it predicts."""
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method in (OURS, *LINEAR):
+            yield method, PooledRegressor(method).fit(X, y, sources=history).predict
+        yield TREES, trees_on_nan(X, y, history).predict
+
+
+def trees_on_nan(X: Array, y: Array, history: tuple[Array, Array]) -> HistGradientBoostingRegressor:
+    """Stack all rows, with NaN where the history lacks a column, and boost trees."""
+    return HistGradientBoostingRegressor(random_state=0).fit(*stacked_rows(X, y, history))
+
+
+def stacked_rows(X: Array, y: Array, history: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Stack all rows, with NaN where the history lacks a column."""
+    old, old_y = history
+    padded = np.full((len(old), X.shape[1]), np.nan)
+    padded[:, : old.shape[1]] = old
+    return np.vstack((padded, X)), np.concatenate((old_y, y))
+
+
+def _best_other(errors: Mapping[str, Array]) -> Array:
+    return min((e for m, e in errors.items() if m != OURS), key=np.mean)
+
+
+def _against(
+    cells: list[dict[str, Array]],
+    other: Callable[[Mapping[str, Array]], Array],
+    what: str,
+    most: float,
+    losses: int | None,
+) -> Answer:
+    """Return the geometric mean of ratios of mean errors; too many losses are a miss as well."""
+    ratio = [float(cell[OURS].mean() / other(cell).mean()) for cell in cells]
+    won, lost = _record(cells, other)
+    value = float(np.exp(np.mean(np.log(ratio))))
+    words = f"at most {most:g}" + ("" if losses is None else f", {losses} lost")
+    missed = losses is not None and lost > losses
+    return Answer(
+        "datasets",
+        f"RMSE of boosted_pooling / {what.partition(';')[0]}",
+        (float("inf"),) if missed else (value,),
+        Target(words, high=most),
+        detail=f"{won} won, {len(cells) - won - lost} tied, {lost} lost (Wilcoxon, p < {LEVEL:g}); "
+        f"geometric mean {value:.3f}, cells {min(ratio):.2f} to {max(ratio):.2f}"
+        + "".join(f"; {w.strip()}" for w in what.split(";")[1:]),
+    )
+
+
+def _record(
+    cells: list[dict[str, Array]], other: Callable[[Mapping[str, Array]], Array]
+) -> tuple[int, int]:
+    """Return in how many cells ours is significantly better, and worse."""
+    won = lost = 0
+    for cell in cells:
+        gap = cell[OURS] - other(cell)
+        if np.any(gap) and wilcoxon(gap).pvalue < LEVEL:
+            won, lost = won + (gap.mean() < 0.0), lost + (gap.mean() > 0.0)
+    return won, lost
+
+
+def on_lies(*, quick: bool, jobs: int) -> list[Answer]:
+    """Compare with models that never saw the history, where its labels lie."""
+    lies: dict[str, Callable[[Array, np.random.Generator], Array]] = {
+        "permuted": lambda y, rng: rng.permutation(y),
+        "flipped": lambda y, _: 2.0 * y.mean() - y,
+        "shifted by 3 sd": lambda y, _: y + 3.0 * y.std(),
+    }
+    cases = [(truth, lie, rows) for truth in TRUTHS for lie in lies for rows in (40, 100)]
+    cases, runs = (cases[:1], 1) if quick else (cases, 10)
+    work = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(_lied)(truth, lies[lie], rows, runs) for truth, lie, rows in cases
+    )
+    found = list(tracked(work, len(cases), "Lies"))
+    named = {f"{t}, {lie}, {n} rows": r for (t, lie, n), r in zip(cases, found, strict=True)}
+    worst = max(named, key=named.__getitem__)
+    return [
+        Answer(
+            "lies",
+            "History that lies: RMSE / the better of target_only and trees on the target",
+            (max(found),),
+            Target("at most 1.1", high=1.1),
+            detail=f"the worst of {len(cases)} kinds ({worst}), mean of {runs} draws of 1,000 rows "
+            f"of history; median {np.median(found):.3f}",
+        )
+    ]
+
+
+def _lied(
+    truth: str, lie: Callable[[Array, np.random.Generator], Array], rows: int, runs: int
+) -> float:
+    squared: dict[str, list[float]] = {"ours": [], "line": [], "trees": []}
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, rows])
+        t = simulated(truth, rng, history=1000, target=rows)
+        old_y = lie(t.old_y, rng)
+        with threadpool_limits(1):
+            fitted = {
+                "ours": PooledRegressor(OURS).fit(t.X, t.y, sources=(t.old, old_y)),
+                "line": PooledRegressor("target_only").fit(t.X, t.y),
+                "trees": HistGradientBoostingRegressor(random_state=0).fit(t.X, t.y),
+            }
+            for name, model in fitted.items():
+                squared[name].append(float(np.mean((t.test_y - model.predict(t.test)) ** 2)))
+    error = {name: float(np.sqrt(np.mean(s))) for name, s in squared.items()}
+    return error["ours"] / min(error["line"], error["trees"])
+
+
+def coverage(*, quick: bool, jobs: int) -> list[Answer]:
+    """Count how often intervals hold new responses."""
+    cases = [(truth, rows) for truth in TRUTHS for rows in (10, 20, 40, 100, 300)]
+    cases, runs = (cases[:1], 2) if quick else (cases, 20)
+    work = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(_covered)(truth, rows, runs) for truth, rows in cases
+    )
+    shares = list(tracked(work, len(cases), "Coverage"))
+    each = ", ".join(
+        f"{truth} {rows}: {share:.3f}" for (truth, rows), share in zip(cases, shares, strict=True)
+    )
+    about = f"{runs} draws of 800 rows of history each; truth and target rows: {each}"
+    ends = {"Least": min(shares), "Greatest": max(shares)}
+    return [
+        Answer(
+            "coverage",
+            f"{which} coverage of 95 % intervals of boosted_pooling",
+            (share,),
+            Target("0.92 to 0.97", 0.92, 0.97),
+            detail=about if which == "Least" else "",
+        )
+        for which, share in ends.items()
+    ]
+
+
+def _covered(truth: str, rows: int, runs: int) -> float:
+    held = []
+    for seed in range(runs):
+        t = simulated(truth, np.random.default_rng([seed, rows, 1]), history=800, target=rows)
+        with threadpool_limits(1):
+            model = PooledRegressor(OURS).fit(t.X, t.y, sources=(t.old, t.old_y))
+            low, high = model.predict_interval(t.test).T
+        held.append(float(np.mean((low <= t.test_y) & (t.test_y <= high))))
+    return float(np.mean(held))
+
+
+def cost(*, quick: bool, jobs: int) -> list[Answer]:
+    """Compare the time of a fit with that of one booster; memory as the history grows."""
+    del jobs  # one after the other: it is time that is measured
+    rows, rounds = (400, 1) if quick else (4000, 3)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows + 100, 24))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + X[:, -1] + rng.normal(size=len(X))
+    target, history = (X[rows:], y[rows:]), (X[:rows, :20], y[:rows])
+    works: dict[str, Callable[[], object]] = {
+        "ours": partial(PooledRegressor(OURS).fit, *target, sources=history),
+        "booster": partial(HistGradientBoostingRegressor(max_iter=200).fit, *history),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    with threadpool_limits(1):
+        for _ in range(rounds):
+            for name, work in works.items():
+                start = time.process_time()
+                work()
+                seconds[name].append(time.process_time() - start)
+    ours, booster = seconds["ours"], [BOOSTERS * s for s in seconds["booster"]]
+    sizes = (1000, 2000) if quick else (20_000, 40_000)
+    peaks = [_peak(n) for n in sizes]
+    return [
+        Answer(
+            "cost",
+            f"Time of a fit / one HistGradientBoosting x {BOOSTERS}",
+            ratios(ours, booster),
+            Target("at most 3", high=3.0),
+            detail=f"{in_words(float(np.median(ours)))}; {rows:,} rows of history, 100 of the "
+            "target, 24 features, one thread",
+        ),
+        Answer(
+            "cost",
+            f"Memory at {sizes[1]:,} rows of history / at {sizes[0]:,}",
+            (peaks[1] / peaks[0],),
+            Target("at most 2.2", high=2.2),
+            detail=" and ".join(f"{p / 1e6:.0f} MB" for p in peaks) + " (tracemalloc)",
+        ),
+    ]
+
+
+def _peak(rows: int) -> float:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows + 100, 12))
+    y = X.sum(axis=1) + rng.normal(size=len(X))
+    tracemalloc.start()
+    PooledRegressor(OURS).fit(X[rows:], y[rows:], sources=(X[:rows, :10], y[:rows]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return float(peak)
+
+
+def learners(*, quick: bool, jobs: int) -> list[Answer]:
+    """Compare LightGBM with scikit-learn's boosting, both grown alike, where it is installed."""
+    del jobs
+    if find_spec("lightgbm") is None:
+        return []
+    import lightgbm
+
+    alike = {"learning_rate": 0.1, "random_state": 0}
+    kinds: dict[str, Callable[[], Any]] = {
+        "lightgbm": lambda: lightgbm.LGBMRegressor(
+            n_estimators=200, num_leaves=31, min_child_samples=10, n_jobs=1, verbose=-1, **alike
+        ),
+        "sklearn": lambda: HistGradientBoostingRegressor(
+            max_iter=200, max_leaf_nodes=31, min_samples_leaf=10, early_stopping=False, **alike
+        ),
+    }
+    answers = []
+    for history in (400,) if quick else (400, 4000):
+        error: dict[str, list[float]] = {name: [] for name in kinds}
+        seconds: dict[str, list[float]] = {name: [] for name in kinds}
+        for truth, seed in product(TRUTHS, range(1 if quick else 10)):
+            t = simulated(truth, np.random.default_rng([seed, 2]), history=history, target=100)
+            with threadpool_limits(1):
+                for name, kind in kinds.items():
+                    start = time.process_time()
+                    model = kind().fit(*stacked_rows(t.X, t.y, (t.old, t.old_y)))
+                    seconds[name].append(time.process_time() - start)
+                    error[name].append(float(np.mean((t.test_y - model.predict(t.test)) ** 2)))
+        for what, found in (("RMSE", np.sqrt), ("time of a fit", np.asarray)):
+            own = {n: found(v) for n, v in (error if what == "RMSE" else seconds).items()}
+            answers.append(
+                Answer(
+                    "learners",
+                    f"LightGBM / scikit-learn, {what}, {history:,} rows of history",
+                    tuple((own["lightgbm"] / own["sklearn"]).tolist()),
+                )
+            )
+    return answers
+
+
+QUESTIONS = {
+    "datasets": on_datasets,
+    "lies": on_lies,
+    "coverage": coverage,
+    "cost": cost,
+    "learners": learners,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.boosted", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, no target judged")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    parser.add_argument("--only", action="append", choices=QUESTIONS, metavar="QUESTION")
+    options = parser.parse_args()
+    asked = options.only or list(QUESTIONS)
+    if "datasets" in asked and any(missing_data(table) for table in TABLES):
+        print(LEFT_OUT)
+        asked.remove("datasets")
+    answers = [a for q in asked for a in QUESTIONS[q](quick=options.quick, jobs=options.jobs)]
+    print(as_text(answers, judged=not options.quick))
+
+
+if __name__ == "__main__":
+    main()
