@@ -28,6 +28,7 @@ from tests.methods.nonlinear import error, fit, fitted, world
 COEFFICIENTS = ["coef_", "intercept_", "coef_names_", "coef_cov_", "standard_errors_"]
 
 
+@pytest.mark.slow
 class TestAccuracy:
     @pytest.mark.parametrize("truth", ["smooth", "steps"])
     def test_it_is_better_than_lines_where_the_truth_bends(self, truth):
@@ -36,13 +37,11 @@ class TestAccuracy:
         for other in ("bayes_pooling", "target_only"):
             assert own < 0.8 * error(fitted(other, truth), given)
 
-    @pytest.mark.parametrize("seed", [0, 1])
-    def test_it_is_hardly_worse_where_the_truth_is_a_line(self, seed):
-        given = world("linear", seed)
-        own = error(fitted("boosted_pooling", "linear", seed), given)
-        assert own < 1.05 * error(fitted("bayes_pooling", "linear", seed), given)
+    def test_it_is_hardly_worse_where_the_truth_is_a_line(self):
+        given = world("linear")
+        own = error(fitted("boosted_pooling", "linear"), given)
+        assert own < 1.05 * error(fitted("bayes_pooling", "linear"), given)
 
-    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("truth", "source"),
         [
@@ -156,6 +155,7 @@ class TestRepeating:
         assert_array_equal(found[0], found[1])
         assert (found[0] != found[2]).any()
 
+    @pytest.mark.slow
     def test_any_number_of_threads_gives_the_same_bits(self):
         code = (
             "import sys; from tests.methods.nonlinear import fit, world; "
@@ -175,7 +175,7 @@ class TestRepeating:
     def test_rows_in_any_batch_get_the_same_bits(self):
         model, rows = fitted("boosted_pooling"), world("smooth").tried[:30]
         each = np.concatenate([model.predict(row[None]) for row in rows])
-        assert_allclose(each, model.predict(rows), rtol=1e-14)
+        assert_array_equal(each, model.predict(rows))
 
     def test_a_pickle_predicts_the_same(self):
         model, rows = fitted("boosted_pooling"), world("smooth").tried
@@ -194,8 +194,7 @@ class TestRepeating:
 class TestRefusals:
     @pytest.mark.parametrize("verb", ["update", "forget"])
     def test_more_rows_are_refused_and_the_model_stays(self, verb):
-        given = world("smooth", rows=20, history=60)
-        model = fit("boosted_pooling", given)
+        given, model = world("smooth"), fitted("boosted_pooling")  # refused, it stays the same
         before = model.predict(given.tried)
         with pytest.raises(NeedsTargetRows, match=r"boosted_pooling.*Fit it to all rows again"):
             getattr(model, verb)(given.X[:5], given.y[:5])
@@ -255,6 +254,7 @@ class TestRefusals:
                 getattr(fitted(method), verb)()
 
 
+@pytest.mark.slow
 class TestComparing:
     def test_compare_scores_what_a_fit_on_the_fold_predicts(self):
         given = world("smooth", rows=24, history=60)

@@ -360,11 +360,10 @@ class TestReading:
         assert len(found["derived"]["stack"]["effects"]) > 1
 
     def test_loading_grows_no_tree(self, monkeypatch):
-        monkeypatch.setattr("poolwise.boosting.booster.grow", None)
-        monkeypatch.setattr("poolwise.boosting.deriving.grow", None)
-        monkeypatch.setattr("poolwise.boosting.candidates.grow", None)
-        record = loaded(file_of("texts"))
-        assert record.fitted.stack is not None
+        found = file_of("texts")
+        monkeypatch.setattr("poolwise.boosting.booster.HistGradientBoostingRegressor", None)
+        monkeypatch.setattr("poolwise.boosting.booster.grower", None)
+        assert loaded(found).fitted.stack is not None
 
 
 def test_names_that_are_code_or_markup_stay_texts(tmp_path):

@@ -62,7 +62,7 @@ class BoostedPooling(BaseEstimator):
     >>> model = PooledRegressor("boosted_pooling")
     >>> _ = model.fit(X[800:], y[800:], sources=(X[:800, :1], y[:800]))
     >>> model.predict([[0.5, 0.0], [-0.5, 0.0]]).round(1)
-    array([ 1., -1.])
+    array([ 0.9, -1. ])
     """
 
     random_state: int = 0
