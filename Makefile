@@ -24,7 +24,7 @@ test: check ## Run the checks, then every test
 	@$(RUN) pytest -n auto --dist worksteal
 
 test-browser: $(READY) chromium ## Look at the report in Chromium, which is installed where it can be
-	@$(RUN) pytest -m browser tests/report
+	@$(RUN) pytest -n auto -m browser tests/report
 
 # The browser comes from the system; Playwright, which drives it, would bring one of its own.
 chromium:

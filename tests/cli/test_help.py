@@ -68,7 +68,7 @@ def test_the_shell_completes_verbs_and_methods(tmp_path, shell):
         }
         assert run(tmp_path, **asked).stdout.split() == ["report", "reproduce"]
         asked |= {"COMP_WORDS": "poolwise fit --method b", "COMP_CWORD": "3"}
-        assert run(tmp_path, **asked).stdout.split() == ["bayes_pooling"]
+        assert run(tmp_path, **asked).stdout.split() == ["bayes_pooling", "boosted_pooling"]
 
 
 def test_the_command_line_knows_every_method_without_importing_them():

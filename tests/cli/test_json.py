@@ -170,9 +170,7 @@ def follows(value, schema):
     return isinstance(value, kinds) and (schema is bool or not isinstance(value, bool))
 
 
-@pytest.mark.parametrize(
-    "format_", [pytest.param(f, marks=pytest.mark.slow) if f == "demo" else f for f in VERBS]
-)
+@pytest.mark.parametrize("format_", [f for f in VERBS if f != "demo"])  # see tests/test_demo.py
 def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_):
     arguments, schema = VERBS[format_]
     told = quick(fitted, monkeypatch, *arguments, "--json")

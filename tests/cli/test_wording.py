@@ -18,7 +18,7 @@ IN_PYTHON = (
     errors.ColumnMismatch, errors.DifferentResponse, errors.LengthsDiffer, errors.NotAProblem,
     errors.NotMoments, errors.NotRealNumbers, errors.NotTwoDimensional, errors.OtherColumns,
     errors.ResponseInFeatures, errors.SlicedSources, errors.UnknownTable, errors.WorkerDied,
-    errors.TooFewToShare,
+    errors.TooFewToShare, errors.NoCoefficients, errors.NotALine,
 )  # fmt: skip
 MORE = [  # further ways in which commands meet them
     errors.NotInFile("a.csv", "n", ["m"], "which Files(..., weights=...) names"),

@@ -10,9 +10,9 @@ from poolwise.answer import Answer, Derived
 from poolwise.boosting.booster import Learner, grower
 from poolwise.boosting.candidates import candidates
 from poolwise.boosting.deriving import derive
+from poolwise.boosting.reading_rows import check_rows, target_rows
 from poolwise.boosting.stack import stacked
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.methods.reading_rows import check_rows, target_rows
 from poolwise.problem import Problem
 
 FEWEST = 5  # target rows by whose errors candidates can be weighed

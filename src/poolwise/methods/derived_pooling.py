@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from poolwise.answer import Answer, Derived
 from poolwise.boosting.booster import Learner, grower
 from poolwise.boosting.deriving import derive
+from poolwise.boosting.reading_rows import check_rows
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.methods.reading_rows import check_rows
 from poolwise.problem import Problem
 
 FEWEST = 5  # rows of the history, so that each has others to be predicted from
