@@ -108,17 +108,17 @@ def test_an_interrupt_after_the_end_does_not_turn_success_into_failure():
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("then", ["pass", "raise AttributeError from None"])
 @pytest.mark.parametrize(
-    ("arguments", "module", "name"),
+    ("arguments", "module", "name", "then"),
     [
-        (FIT, "poolwise.regressor", "PooledRegressor"),
-        (PREDICT, "poolwise.cli.predict", "_predicted"),
-        (SAVED, "poolwise.cli.moments_report", "MomentsReport"),
-        (REPORT, "poolwise.report", "report"),
-        (COMPARE, "poolwise.cross_validation", "compare"),
+        (FIT, "poolwise.regressor", "PooledRegressor", "pass"),
+        (FIT, "poolwise.regressor", "PooledRegressor", "raise AttributeError from None"),
+        (PREDICT, "poolwise.cli.predict", "_predicted", "raise AttributeError from None"),
+        (SAVED, "poolwise.cli.moments_report", "MomentsReport", "pass"),
+        (REPORT, "poolwise.report", "report", "pass"),
+        (COMPARE, "poolwise.cross_validation", "compare", "pass"),
     ],
-    ids=["fit", "predict", "moments", "report", "compare"],
+    ids=["fit", "fit that fails then", "predict", "moments", "report", "compare"],
 )
 def test_nothing_is_written_after_an_interrupt_that_was_swallowed(
     folder, arguments, module, name, then

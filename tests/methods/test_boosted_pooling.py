@@ -46,7 +46,6 @@ class TestAccuracy:
         ("truth", "source"),
         [
             ("smooth", "permuted"),
-            ("smooth", "flipped"),
             ("smooth", "shifted"),
             ("linear", "permuted"),
             ("linear", "shifted"),

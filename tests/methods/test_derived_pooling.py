@@ -50,8 +50,7 @@ def test_intervals_are_those_of_the_line():
     assert (deviation > 0.0).all()
 
 
-@pytest.mark.parametrize("rows", [1, 2, 5])
-@pytest.mark.parametrize("history", [1, 4, 5, 40])
+@pytest.mark.parametrize(("rows", "history"), [(1, 1), (1, 40), (2, 4), (2, 5), (5, 1), (5, 40)])
 def test_it_predicts_from_as_few_rows_as_there_are(rows, history):
     given = world("smooth", rows=rows, history=history)
     model = fit("derived_pooling", given)
@@ -80,7 +79,7 @@ def test_a_history_of_moments_gives_no_column_and_still_counts():
     assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("power", [-600, 140, 500])
+@pytest.mark.parametrize("power", [-600, 140])
 def test_units_of_the_response_do_not_matter(power):
     given = world("smooth", rows=20, history=60)
     old_X, old_y = given.source
