@@ -18,6 +18,7 @@ from poolwise import Moments, moments_by_pattern, moments_of
 from poolwise.cli.app import app
 from poolwise.cli.wording import as_typed
 from poolwise.errors import BadOption, RowsDropped, TooManyPatterns, UnknownFormat
+from tests.cli.test_json import VERBS, follows
 
 ENTRY = Path(sys.executable).parent / "poolwise"
 COMMAND = [str(ENTRY)] if ENTRY.exists() else [sys.executable, "-m", "poolwise"]
@@ -76,34 +77,7 @@ def test_moments_of_files_are_written_and_told(folder):
     assert there(folder) == {"pumps.csv", "gaps.csv", "history", "pumps.moments.json"}
 
 
-REPORT = {
-    "format": str,
-    "version": int,
-    "files": [
-        {
-            "path": str,
-            "without": [str],
-            "rows": int,
-            "weight": float,
-            "precision": str,
-            "columns": [str],
-        }
-    ],
-    "left_out": [{"without": [str], "rows": int, "why": str}],
-    "rows": {"read": int, "dropped": int, "missing": dict},
-    "resumed": bool,
-    "warnings": [{"kind": str, "message": str}],
-}
-
-
-def follows(value, schema):
-    """Say whether JSON has these keys, no others, and these types."""
-    if isinstance(schema, dict):
-        same = isinstance(value, dict) and value.keys() == schema.keys()
-        return same and all(follows(value[k], schema[k]) for k in schema)
-    if isinstance(schema, list):
-        return isinstance(value, list) and all(follows(v, schema[0]) for v in value)
-    return type(value) is schema
+REPORT = {"format": str, "version": int, **VERBS["moments report"][1]}
 
 
 @slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Stack:
 
     def predict(self, rows: Array) -> Array:
         """Return the prediction for each row of features."""
-        return weighted_mean(self.candidates.predict(rows), self.weights, self.bounds)
+        return _predicted(self.candidates, self.weights, self.bounds, rows)
 
     def restored(self, problem: Problem) -> Stack:
         """Return the stack for columns as the user knows them."""
@@ -93,11 +94,8 @@ def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
         new,
         target.X,
         target.w,
-        lambda rows: weighted_mean(made.all.predict(rows), weights, bounds),
-        [
-            lambda rows, c=c: weighted_mean(c.predict(rows), weights, bounds)  # type: ignore[misc]
-            for c in made.without
-        ],
+        partial(_predicted, made.all, weights, bounds),
+        [partial(_predicted, each, weights, bounds) for each in made.without],
     )
     return Stack(
         made.all,
@@ -107,6 +105,13 @@ def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
         Spread.of(own, target.w),
         effects,
     )
+
+
+def _predicted(
+    candidates: Candidates, weights: Array, bounds: tuple[float, float], rows: Array
+) -> Array:
+    """Return the weighted mean of what candidates say of rows."""
+    return weighted_mean(candidates.predict(rows), weights, bounds)
 
 
 def weighted_mean(said: Array, weights: Array, bounds: tuple[float, float]) -> Array:
