@@ -81,7 +81,7 @@ lock: $(READY) ## Write requirements.lock from pyproject.toml
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" $(LOCK_FLAGS)
 	@echo hatchling | $(RUN) uv pip compile pyproject.toml - --quiet --output-file requirements.lock \
-		--extra test --extra check --extra docs --extra browser --universal --python-version 3.11 \
+		--extra test --extra check --extra docs --extra browser --extra release --universal --python-version 3.11 \
 		--fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" $(LOCK_FLAGS)
 
