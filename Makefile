@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted accuracy simulate fuzz reproduce lock clean
+.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted bench-pages paper-pages accuracy simulate fuzz reproduce lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -61,6 +61,12 @@ bench-scale: $(READY) ## Measure files, clusters and peers; writes 3.2 GB to the
 
 bench-boosted: $(READY) ## Hold boosted pooling against trees, Bayes pooling and history that lies
 	@$(RUN) benchmarks.boosted --jobs $(JOBS)
+
+bench-pages: $(READY) ## Run them all, for an hour on an idle machine, and write docs/benchmarks
+	@.venv/bin/python docs/benchmarks/write.py
+
+paper-pages: $(READY) ## Compute the paper by both protocols and write docs/paper
+	@.venv/bin/python docs/paper/write.py
 
 accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
 	@$(RUN) benchmarks.accuracy

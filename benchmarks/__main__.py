@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -11,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.bayes import bayes
 from benchmarks.kernel_transfer import kernel_transfer
 from benchmarks.memory import memory
-from benchmarks.report import as_data, as_text
+from benchmarks.report import tell
 from benchmarks.reproduce import reproduce
 from benchmarks.scaling import scaling
 from benchmarks.small_fits import small_fits
@@ -28,10 +27,7 @@ def main() -> None:
     options = parser.parse_args()
     with threadpool_limits(options.threads):
         answers = [a for question in QUESTIONS for a in question(quick=options.quick)]
-        print(as_text(answers, judged=not options.quick))
-        if options.json:
-            data = as_data(answers, judged=not options.quick)
-            options.json.write_text(json.dumps(data, indent=1) + "\n")
+        tell(answers, judged=not options.quick, file=options.json)
 
 
 if __name__ == "__main__":

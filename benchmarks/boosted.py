@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words
-from benchmarks.report import as_text
+from benchmarks.report import tell
 from benchmarks.truths import TRUTHS, simulated
 from poolwise import PooledRegressor
 from poolwise.double_double import Array
@@ -329,6 +330,7 @@ QUESTIONS = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.boosted", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, no target judged")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the answers here too")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
     parser.add_argument("--only", action="append", choices=QUESTIONS, metavar="QUESTION")
     options = parser.parse_args()
@@ -337,7 +339,7 @@ def main() -> None:
         print(LEFT_OUT)
         asked.remove("datasets")
     answers = [a for q in asked for a in QUESTIONS[q](quick=options.quick, jobs=options.jobs)]
-    print(as_text(answers, judged=not options.quick))
+    tell(answers, judged=not options.quick, file=options.json)
 
 
 if __name__ == "__main__":

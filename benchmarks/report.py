@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -17,6 +19,13 @@ from benchmarks.clock import the_clock, threads
 
 WIDTHS = (58, 26, 12)
 PACKAGES = ("poolwise", "numpy", "scipy", "scikit-learn")
+
+
+def tell(answers: Sequence[Answer], *, judged: bool, file: Path | None) -> None:
+    """Print the table, and write it as data where a file is named."""
+    print(as_text(answers, judged=judged))
+    if file is not None:
+        file.write_text(json.dumps(as_data(answers, judged=judged), indent=1) + "\n")
 
 
 def as_text(answers: Sequence[Answer], *, judged: bool) -> str:
@@ -47,6 +56,7 @@ def as_data(answers: Sequence[Answer], *, judged: bool) -> dict[str, Any]:
                 "repeats": list(a.values),
                 "unit": a.unit or "ratio",
                 "target": a.target and a.target.words,
+                "range": a.target and [a.target.low, min(a.target.high, sys.float_info.max)],
                 "met": a.met if judged else None,
                 "detail": a.detail,
             }

@@ -6,7 +6,6 @@ Files are written to the system's temporary folder (3.2 GB of them), and removed
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from benchmarks.dask_array import dask_array
 from benchmarks.dask_files import dask_files
 from benchmarks.merging import merging
 from benchmarks.parquet_reading import parquet_reading
-from benchmarks.report import as_data, as_text
+from benchmarks.report import tell
 from benchmarks.spark_files import spark_files
 
 NO_JAVA = "Left out: Spark, for want of Java."
@@ -37,10 +36,7 @@ def main() -> None:
         print(NO_JAVA)
     with threadpool_limits(1):
         answers = [a for question in questions for a in question(quick=options.quick)]
-        print(as_text(answers, judged=not options.quick))
-        if options.json:
-            data = as_data(answers, judged=not options.quick)
-            options.json.write_text(json.dumps(data, indent=1) + "\n")
+        tell(answers, judged=not options.quick, file=options.json)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+"""Compute the paper again by both protocols and write the pages of this folder.
+
+``python docs/paper/write.py [FOLDER]``, which is ``make paper-pages``; what ``poolwise reproduce``
+finds finished in FOLDER is not computed again.
+"""
+
+import sys
+from pathlib import Path
+from shutil import copyfile
+
+from poolwise.experiments.figures import NAMES as FIGURES
+from poolwise.experiments.reproduction import NAMES, Outcome, entry_of, reproduce
+
+HERE = Path(__file__).parent
+LEADS = {
+    "published": """# Tables, as published
+
+What `poolwise reproduce all` computes from the data with the published protocol, line by line beside
+what [the paper](../reproduction.md) prints. Numbers in bold differ. Which data, which splits, and
+where rounding decides: [the paper, again](../reproduction.md).
+""",
+    "corrected": """# Tables, corrected
+
+The same tables with the slips of the published program mended (`--protocol corrected`), beside what
+the paper prints: bold is what the slips changed. [Two protocols](../reproduction.md#two-protocols)
+says what they are and why it matters.
+""",
+}
+ABOUT_FIGURES = """# Figures
+
+Every figure of the paper, computed again by `poolwise reproduce all` with the published protocol.
+Bands are 95 % intervals of the mean. Below each figure stands what the paper says of its own, and
+what was found here; `poolwise reproduce NAME` prints the same.
+"""
+
+
+def main() -> None:
+    out = sys.argv[1] if len(sys.argv) > 1 else "reproduction"
+    for protocol, lead in LEADS.items():
+        outcomes = list(reproduce(NAMES, protocol=protocol, jobs=2, out=out))
+        tables = [_parts(o) for o in outcomes if o.name not in FIGURES]
+        sections = ["\n\n".join(own) for own, _ in tables]
+        legend = "\n\n".join(("## How to read the tables", *tables[0][1]))
+        _write(f"{protocol}.md", [lead.strip(), *sections, legend])
+        if protocol == "published":
+            figures = [o for o in outcomes if o.name in FIGURES]
+            _write("figures.md", [ABOUT_FIGURES.strip(), *map(_figure, figures)])
+
+
+def _parts(outcome: Outcome) -> tuple[list[str], list[str]]:
+    """Return title, table and verdict of a rendered table, and the notes below them."""
+    file = next(f for f in outcome.files if f.suffix == ".md")
+    paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n")
+    return paragraphs[:3], paragraphs[3:]
+
+
+def _figure(outcome: Outcome) -> str:
+    """Copy a figure here; return its section."""
+    picture = next(f for f in outcome.files if f.suffix == ".svg")
+    copyfile(picture, HERE / picture.name)
+    entry = entry_of(outcome.name)
+    says = "\n".join(f"- {sentence}" for sentence in outcome.says)
+    return f"## {entry.title} ({entry.where})\n\n![{entry.title}]({picture.name})\n\n{says}"
+
+
+def _write(name: str, paragraphs: list[str]) -> None:
+    (HERE / name).write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
