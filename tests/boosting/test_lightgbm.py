@@ -10,11 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
 from poolwise import PooledRegressor
-from poolwise.boosting import booster, candidates, deriving
+from poolwise.boosting import booster
 from poolwise.boosting.booster import Growth, grower
 from poolwise.boosting.trees import EVERY_VALUE
 from poolwise.errors import BadOption, NotInstalled
 from poolwise.methods import Auto, BoostedPooling, DerivedPooling
+from tests.boosting.few_trees import grow_few
 from tests.methods.nonlinear import fit, world
 
 lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
@@ -25,11 +26,7 @@ METHODS = [BoostedPooling, DerivedPooling, Auto]
 
 @pytest.fixture
 def _few_trees(monkeypatch):
-    for module in (deriving, candidates):
-        monkeypatch.setattr(module, "STAGES", (2, 6, 20))
-    monkeypatch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=20))
-    for name in ("OWN", "CORRECTION"):
-        monkeypatch.setattr(candidates, name, getattr(candidates, name)._replace(trees=15))
+    grow_few(monkeypatch)
 
 
 def grow(X, y, w=None, growth=GROWTH):
