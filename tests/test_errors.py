@@ -81,6 +81,7 @@ EXAMPLES = [
     errors.NullResponse("2019.csv", "y", 3, 90),
     errors.TooManyPatterns("source 'old'", 1000),
     errors.WorkerDied(2),
+    errors.RowsMoved("old"),
     errors.NotOnWorkers("poolwise", "Spark", "Install it there."),
     errors.WorkersLost("Dask", "history/2019.parquet", "its client is closed"),
     errors.NotInstalled("Downloading", "pooch", "data", "Or name a folder."),

@@ -453,6 +453,18 @@ class NeedsTargetRows(TransferError):
         )
 
 
+class RowsMoved(TransferError):
+    """A source whose rows came otherwise when they were read again."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(
+            f"The rows of source {source!r} were not the same, or not in the same order, when they "
+            "were read again, and trees would give rows that they have learnt from their value. "
+            "Keep the rows as they are: write them to files and give these, or sort a Spark "
+            "DataFrame with orderBy, or persist() a Dask DataFrame."
+        )
+
+
 class NoCoefficients(TransferError, AttributeError):
     """Coefficients of a model that is not linear."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from poolwise.experiments.reproduction import NAMES
+from tests.boosting.few_trees import grow_few
 from tests.cli.entry import quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
@@ -191,6 +192,20 @@ def test_a_model_with_trees_tells_its_candidates(fitted, monkeypatch):
     assert follows(trees["candidates"], [line])
     assert sum(c["weight"] for c in trees["candidates"]) == pytest.approx(1.0)
     assert [e["feature"] for e in trees["effects"]] == ["vibration"]
+
+
+def test_the_seed_is_that_of_the_trees_too(fitted, monkeypatch):
+    grow_few(monkeypatch)
+    found = []
+    for seed in ("0", "7", "7", "3000000000"):
+        asked = [*TABLES, "--method", "derived_pooling", "--seed", seed, "--json"]
+        found.append(quick(fitted, monkeypatch, "fit", *asked))
+    said = [json.loads(told.stdout) for told in found]
+    assert said[1] == said[2]
+    assert said[0]["summary"]["coefficients"] != said[1]["summary"]["coefficients"]
+    assert said[0]["columns"] == said[1]["columns"]
+    assert "--seed" in said[3]["error"]["message"]
+    assert "2147483647" in said[3]["error"]["message"]
 
 
 def test_the_plan_of_tables_says_how_they_were_matched(fitted, monkeypatch):

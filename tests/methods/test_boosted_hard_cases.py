@@ -8,19 +8,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from poolwise import Moments, PooledRegressor
-from poolwise.boosting import candidates, deriving
 from poolwise.errors import ConstantResponse, TransferWarning
+from tests.boosting.few_trees import grow_few
 from tests.methods.nonlinear import error, fit, lacking, quietly, world
 
 
 @pytest.fixture(autouse=True)
 def _few_trees(monkeypatch):
-    """Grow a tenth of the trees: nothing here depends on how well they predict."""
-    for module in (deriving, candidates):
-        monkeypatch.setattr(module, "STAGES", (2, 6, 20))
-    monkeypatch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=20))
-    for name in ("OWN", "CORRECTION"):
-        monkeypatch.setattr(candidates, name, getattr(candidates, name)._replace(trees=15))
+    grow_few(monkeypatch)
 
 
 class TestUnits:

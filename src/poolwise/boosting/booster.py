@@ -17,6 +17,7 @@ from poolwise.errors import BadOption, NotInstalled
 Learner: TypeAlias = Literal["sklearn", "lightgbm"]
 
 THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
+INFINITE = 1e300  # what LightGBM writes for a threshold that is infinite
 
 
 class Growth(NamedTuple):
@@ -134,7 +135,13 @@ def _by_lightgbm(
         "seed": seed,
         "verbose": -1,
     }
-    data = library.Dataset(rows, response, weight=weights, params=options)
+    # Responses are held in single precision: about their mean they keep their digits. And
+    # columns are near one, because all that is below 1e-35 is taken for zero.
+    middle = float(np.average(response, weights=weights))
+    power = _power(np.abs(response - middle).max())
+    powers = np.frexp(np.nanmax(np.abs(rows), axis=0))[1]
+    own, own_response = np.ldexp(rows, -powers), np.ldexp(response - middle, -power)
+    data = library.Dataset(own, own_response, weight=weights, params=options)
     booster = library.train(options, data, growth.trees)
     nodes: list[tuple[int, float, bool, int, int, float]] = []
     roots = []
@@ -145,16 +152,17 @@ def _by_lightgbm(
         roots.append(len(nodes))
         nodes.append((0, 0.0, False, len(nodes), len(nodes), 0.0))
     feature, threshold, missing_left, left, right, value = map(np.array, zip(*nodes, strict=True))
-    return Trees(
-        0.0,
+    trees = Trees(
+        float(np.ldexp(middle, -power)),
         np.array(roots, dtype=np.intp),
         feature.astype(np.intp),
-        np.minimum(threshold.astype(np.float64), EVERY_VALUE),
+        np.where(threshold < INFINITE, threshold, EVERY_VALUE).astype(np.float64),
         missing_left.astype(np.bool_),
         left.astype(np.intp),
         right.astype(np.intp),
         value.astype(np.float64),
     )
+    return trees.times_units(powers.tolist(), power)
 
 
 def _append(nodes: list[tuple[int, float, bool, int, int, float]], node: dict[str, Any]) -> None:

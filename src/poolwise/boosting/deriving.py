@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from poolwise.boosting.booster import Grow, Growth
 from poolwise.boosting.derived_column import DerivedColumn
 from poolwise.boosting.folds import FOLDS, Folds
-from poolwise.boosting.learning_rows import LearningRows, counted
+from poolwise.boosting.learning_rows import LearningRows, counted, marked
 from poolwise.boosting.trees import Trees
 from poolwise.double_double import Array
+from poolwise.errors import RowsMoved
 from poolwise.moments import Moments
 from poolwise.problem import Problem, Rows
 from poolwise.progress import tracked
@@ -81,7 +82,8 @@ def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Deriva
         DerivedColumn(name, inputs, features, boosters, STAGES[-1])
         for name, inputs in _named_sets(problem).items()
     ]
-    staged, sums = _staged(problem, columns, target, seed)
+    marks = {name: part.mark for name, part in zip(_readable(problem), history, strict=True)}
+    staged, sums = _staged(problem, columns, target, seed, marks)
     chosen = [_best_stage(c, sums, response) for c in columns]
     columns = [
         replace(c, trees=STAGES[j], boosters=tuple(b.first(STAGES[j]) for b in boosters))
@@ -176,9 +178,17 @@ def _staged_name(name: str, stage: int) -> str:
 
 
 def _staged(
-    problem: Problem, columns: Sequence[DerivedColumn], target: LearningRows, seed: int
+    problem: Problem,
+    columns: Sequence[DerivedColumn],
+    target: LearningRows,
+    seed: int,
+    marks: dict[str, int],
 ) -> tuple[list[Array], dict[str, Moments]]:
-    """Return the columns at each stage for the target's rows, and the moments of each source."""
+    """Return the columns at each stage for the target's rows, and the moments of each source.
+
+    The rows of a source must come as they did when trees learnt from them: a row that comes at
+    another place would get its value from trees that have seen it.
+    """
     own = [_by_fold(c.boosters, c.masked(target.X, problem.features), target.fold) for c in columns]
     sums = {}
     for name, rows in _readable(problem).items():
@@ -186,22 +196,32 @@ def _staged(
         known = [c for c in columns if set(c.inputs) <= set(source.names)]
         new = [_staged_name(c.name, j) for c in known for j in range(len(STAGES))]
         has = problem.shared(source)
-        blocks = _scored(rows, has, problem.response, known, _seed_of(problem, name, seed))
+        scored = _Scored(rows, (*has, problem.response), known, _seed_of(problem, name, seed))
         sums[name] = Moments.of_blocks(
-            (*has, *new, problem.response), blocks, precision=source.precision
+            (*has, *new, problem.response), scored.blocks(), precision=source.precision
         )
+        if scored.mark != marks[name]:
+            raise RowsMoved(name)
     return own, sums
 
 
-def _scored(
-    rows: Rows, has: Sequence[str], response: str, columns: Sequence[DerivedColumn], seed: int
-) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
-    """Read a source again, with each column at each stage beside its features."""
-    folds = Folds(seed)
-    for block, weights in counted(rows, (*has, response)):
-        fold = folds.next(len(block))
-        scores = [_by_fold(c.boosters, c.masked(block, has), fold) for c in columns]
-        yield (block[:, :-1], *scores, block[:, -1]), weights
+@dataclass(eq=False)
+class _Scored:
+    """A source that is read again, with each column at each stage beside its features."""
+
+    rows: Rows
+    names: Sequence[str]
+    columns: Sequence[DerivedColumn]
+    seed: int
+    mark: int = 0
+
+    def blocks(self) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
+        """Read the rows, and mark them."""
+        folds, has = Folds(self.seed), self.names[:-1]
+        for block, weights in counted(self.rows, self.names):
+            fold, self.mark = folds.next(len(block)), marked(block, self.mark)
+            scores = [_by_fold(c.boosters, c.masked(block, has), fold) for c in self.columns]
+            yield (block[:, :-1], *scores, block[:, -1]), weights
 
 
 def _best_stage(column: DerivedColumn, sums: dict[str, Moments], response: str) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,15 @@ class LearningRows:
         The weights.
     fold : array of int of shape (n,)
         The fold of each row.
+    mark : int, default=0
+        What tells whether rows that are read again are the same, in the same order.
     """
 
     X: Array
     y: Array
     w: Array
     fold: NDArray[np.intp]
+    mark: int = 0
 
     @classmethod
     def read(
@@ -64,16 +68,16 @@ class LearningRows:
         """
         folds, draw = Folds(seed), np.random.default_rng([seed, 1])
         at = [features.index(n) for n in has]
-        parts = [cls.none(len(features))]
+        parts, mark = [cls.none(len(features))], 0
         for block, weights in counted(rows, (*has, response)):
-            fold = folds.next(len(block))
+            fold, mark = folds.next(len(block)), marked(block, mark)
             kept = slice(None) if share >= 1.0 else draw.random(len(block)) < share
             own = block[kept]
             X = np.full((len(own), len(features)), np.nan)
             X[:, at] = own[:, :-1]
             w = np.ones(len(own)) if weights is None else weights[kept]
             parts.append(cls(X, own[:, -1].copy(), w, fold[kept]))
-        return cls.stacked(parts)
+        return replace(cls.stacked(parts), mark=mark)
 
     @classmethod
     def none(cls, features: int) -> LearningRows:
@@ -112,3 +116,8 @@ def counted(rows: Rows, names: Sequence[str]) -> Iterator[tuple[Array, Array | N
             yield block, weights
         else:
             yield block[weights > 0.0], weights[weights > 0.0]
+
+
+def marked(block: Array, mark: int) -> int:
+    """Return the mark of rows that come after others, which does not depend on blocks."""
+    return crc32(np.ascontiguousarray(block).data, mark)

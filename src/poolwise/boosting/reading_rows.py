@@ -20,7 +20,7 @@ class Learner(Protocol):
 def check_rows(method: Learner, name: str, problem: Problem) -> None:
     """Refuse options that mean nothing, and a target without rows."""
     if not (isinstance(method.random_state, Integral) and 0 <= method.random_state < 2**31):
-        raise BadOption("random_state", method.random_state, "a whole number from 0 on")
+        raise BadOption("random_state", method.random_state, "a whole number from 0 to 2147483647")
     if not (isinstance(method.most_rows, Integral) and method.most_rows >= 1):
         raise BadOption("most_rows", method.most_rows, "a whole number from 1 on")
     if problem.target_rows is None:

@@ -31,6 +31,7 @@ from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import as_records, heard, name, told_plainly
 from poolwise.cli.reporting import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table
+from poolwise.cli.seeded import seeded
 from poolwise.cli.verdicts import say_verdict
 
 FORMAT, VERSION = "poolwise fit", 1
@@ -100,7 +101,7 @@ def fit_model(
             from poolwise.diagnostics import diagnose
             from poolwise.regressor import PooledRegressor
 
-            model = PooledRegressor(method, response=label, precision=precision)
+            model = PooledRegressor(seeded(method, seed), response=label, precision=precision)
             model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)
             found = diagnose(model)
             answer = {"answer": found.answer, "text": found.verdict}

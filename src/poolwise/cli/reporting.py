@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from poolwise.cli.given import Given
+from poolwise.cli.seeded import seeded
 
 if TYPE_CHECKING:
     from poolwise.precision import Precision
@@ -39,7 +40,7 @@ def report_on(
         given.y,
         sources=given.sources,
         sample_weight=given.weights,
-        method=method,
+        method=seeded(method, seed),
         response=given.account.response,
         precision=precision,
         cv=folds,
