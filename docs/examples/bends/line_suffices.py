@@ -33,11 +33,10 @@ print(models["auto"].reason_)
 
 fig, ax = plt.subplots()
 rmse = {}
-for (method, model), color in zip(models.items(), ("C1", "C2"), strict=True):
+for (method, model), style in zip(models.items(), ("C1-", "C4-"), strict=True):
     wrong = np.abs(model.predict(X_test) - X_test @ [2.0, 3.0, 1.0])
     rmse[method] = np.sqrt(np.mean(wrong**2))
-    style = "-" if method == "auto" else "-."
-    ax.plot(np.sort(wrong), np.linspace(0, 1, len(wrong)), style, color=color, label=method)
+    ax.plot(np.sort(wrong), np.linspace(0, 1, len(wrong)), style, label=method)
 ax.yaxis.set_major_formatter("{x:.0%}")
 ax.set(xlabel="distance from the truth (noise is 1)", ylabel="share of new rows below")
 ax.set_title("On a line, trees only add error")

@@ -35,15 +35,15 @@ for method in ("bayes_pooling", "boosted_pooling"):
 # Trees are steps; a mean of many of them is nearly smooth.
 
 fig, ax = plt.subplots()
-ax.plot(path[:, 0], 0.5 * (path[:, 0] - 5.0) ** 2 + 1.5, color="#222222", label="truth")
-ax.plot(path[:, 0], curves["bayes_pooling"], "-.", color="C2", label="bayes_pooling")
-ax.plot(path[:, 0], curves["boosted_pooling"], "-", color="C1", label="boosted_pooling")
+ax.plot(path[:, 0], 0.5 * (path[:, 0] - 5.0) ** 2 + 1.5, "C0--", label="truth")
+ax.plot(path[:, 0], curves["bayes_pooling"], "C1-", label="bayes_pooling")
+ax.plot(path[:, 0], curves["boosted_pooling"], "C4-", label="boosted_pooling")
 ax.set(xlabel="speed", ylabel="wear", ylim=(0, None))
 ax.set_title("A line cannot see the best speed")
 ax.legend(loc="upper center")
 
 print(
     f"On 500 new rows, whose noise is 1, the error is {rmse['bayes_pooling']:.2f} for "
-    f"bayes_pooling and {rmse['boosted_pooling']:.2f} for boosted_pooling. It finds least wear at a speed of "
-    f"{path[curves['boosted_pooling'].argmin(), 0]:.1f}; the truth is 5."
+    f"bayes_pooling and {rmse['boosted_pooling']:.2f} for boosted_pooling. It finds "
+    f"least wear at a speed of {path[curves['boosted_pooling'].argmin(), 0]:.1f}; the truth is 5."
 )

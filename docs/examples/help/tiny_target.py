@@ -51,7 +51,7 @@ for method, label in methods.items():
     ax.plot(sizes, np.median(errors[method], axis=1), label=label)
 ax.axvline(7, color="#999999", linewidth=1)
 ax.annotate("7 coefficients", (7, 0.13), (7.3, 0.13), color="#666666", fontsize=11)
-ax.set(yscale="log", ylim=(0.1, 30), xlabel="rows that have the new columns")
+ax.set(yscale="log", ylim=(0.1, 30), xticks=sizes, xlabel="rows that have the new columns")
 ax.set_ylabel("squared error (noise is 1)")
 ax.set_title("History replaces rows that are not there")
 ax.legend()

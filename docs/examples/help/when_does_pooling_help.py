@@ -19,7 +19,7 @@ from poolwise.theory import Part, empirical_gain, gain_at, optimal_variance_gain
 names, truth, noise = ["a", "b", "new"], np.array([1.0, -1.0, 1.0]), 1.0
 rng = np.random.default_rng(0)
 X_test = rng.normal(size=(2000, 3))
-sizes = np.array([8, 12, 16, 24, 32, 64, 96])
+sizes = np.array([10, 14, 20, 28, 40, 56, 80])
 measured, expected = np.empty((2, len(sizes), 30))
 
 # %%
@@ -46,7 +46,7 @@ for k, n in enumerate(sizes):
 gain, error = measured.mean(axis=1), measured.std(axis=1, ddof=1) / np.sqrt(30)
 fig, ax = plt.subplots()
 ax.plot(sizes, expected.mean(axis=1), label="theory")
-ax.errorbar(sizes, gain, 2 * error, color="C1", marker="o", label="measured, ± 2 standard errors")
+ax.errorbar(sizes, gain, 2 * error, fmt="C2o-.", label="measured, ± 2 standard errors")
 ax.set(xscale="log", yscale="log", xticks=sizes[::2], xticklabels=sizes[::2])
 ax.minorticks_off()
 ax.set(xlabel="rows that have the new column", ylabel="squared error saved (noise is 1)")

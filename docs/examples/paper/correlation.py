@@ -23,11 +23,13 @@ print(f"{sum(held)} of {len(held)} statements of the paper hold.")
 # The noise alone makes an error of one.
 
 x = np.array([p.x for p in curve_of(points, "target_only")])
+styles = {"target_only": "C0--", "data_pooling": "C2-."}
+styles |= {"feature_transfer": "C3:", "kernel_transfer": "C4-"}
 mse = {}
 fig, ax = plt.subplots()
-for name in ("target_only", "data_pooling", "feature_transfer", "kernel_transfer"):
+for name, style in styles.items():
     mse[name] = np.array([p.mean for p in curve_of(points, name)])
-    ax.plot(x, mse[name], label=name.replace("_only", " alone"))
+    ax.plot(x, mse[name], style, label=name.replace("_only", " alone"))
 ax.set(xlabel="correlation of old and new column", ylim=(1.0, 3.3))
 ax.set_ylabel("mean squared error (noise is 1)")
 ax.set_title("Pooling pays while columns are unrelated")

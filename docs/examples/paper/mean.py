@@ -23,13 +23,10 @@ print(f"{sum(held)} of {len(held)} statements of the paper hold.")
 
 gains = {}
 fig, ax = plt.subplots()
-for name, label in (
-    ("mean_known", "mean known"),
-    ("mean_estimated", "mean estimated"),
-):
+for name, style in (("mean_known", "C0--"), ("mean_estimated", "C2-.")):
     curve = [p for p in curve_of(points, name) if p.x >= 8]
     gains[name] = np.array([p.mean for p in curve])
-    ax.plot([p.x for p in curve], gains[name], label=label)
+    ax.plot([p.x for p in curve], gains[name], style, label=name.replace("_", " "))
 ax.axhline(0.0, color="#222222", linewidth=1)
 ax.set(xlabel="rows in the target", ylabel="squared error saved (noise is 1)")
 ax.set_title("An estimated mean takes most of the gain")

@@ -27,9 +27,8 @@ print(f"{sum(held)} of {len(held)} statements of the paper hold.")
 # The gain falls by a factor of forty, hence the logarithms.
 
 fig, ax = plt.subplots()
-for label, color, curve in (("noise known", "C0", known), ("noise estimated", "C1", estimated)):
-    style = "--" if color == "C0" else "-"
-    ax.plot([p.x for p in curve], [p.mean for p in curve], style, color=color, label=label)
+for label, style, curve in (("known", "C0--", known), ("estimated", "C2-.", estimated)):
+    ax.plot([p.x for p in curve], [p.mean for p in curve], style, label=f"noise {label}")
 ax.set(yscale="log", xlabel="rows in the target", ylabel="squared error saved (noise is 1)")
 ax.set_title("Estimated noise is nearly as good")
 ax.legend()

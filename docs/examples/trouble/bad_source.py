@@ -57,7 +57,7 @@ for k, difference in enumerate(differences):
 fig, ax = plt.subplots()
 for name, values in errors.items():
     ax.plot(differences, values, label=name)
-ax.set(xlabel="error of one coefficient of the third source", ylim=(0.0, 0.42))
+ax.set(xlabel="error of one coefficient of the third source", ylim=(0.0, 0.6))
 ax.set_ylabel("squared error (noise is 1)")
 ax.set_title("A source that lies plainly is set aside")
 ax.legend()
