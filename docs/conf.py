@@ -1,11 +1,15 @@
 """How Sphinx builds these pages; ``make docs`` runs it."""
 
 import re
+import shutil
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # for gallery_pages
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # for gallery_pages
+# The gallery is made anew: a page may be as it was and the library not, or have another name.
+shutil.rmtree(HERE / "gallery", ignore_errors=True)
 
 project = "poolwise"
 author = "The poolwise developers"
@@ -34,7 +38,6 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",  # written by the build
     "filename_pattern": r"\.py$",  # every page is run
-    "run_stale_examples": True,  # a page may be as it was and the library not
     "subsection_order": [
         f"examples/{part}" for part in ("help", "trouble", "bends", "digits", "paper")
     ],

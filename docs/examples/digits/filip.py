@@ -42,7 +42,8 @@ for k in range(11):
 exact = np.array([float(line[11]) for line in system])
 
 # %%
-# The same doubles for all. Where poolwise knows that digits are lost, it warns.
+# The same doubles for all. NumPy's lstsq drops directions that it takes for rounding errors; they
+# are the answer here. Where poolwise lacks digits, it warns.
 
 Q, R = np.linalg.qr(X)
 found = {

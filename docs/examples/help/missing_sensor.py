@@ -41,8 +41,8 @@ for k, r in enumerate(correlations):
 
 fig, ax = plt.subplots()
 rmse = {label: np.sqrt(values) for label, values in squares.items()}
-for label, values in rmse.items():
-    ax.plot(correlations, values, label=label)
+for (label, values), style in zip(rmse.items(), ("C0--", "C1-", "C3:"), strict=True):
+    ax.plot(correlations, values, style, label=label)
 ax.set(xlabel="correlation of the sensor with an old column", ylim=(0.0, 2.9))
 ax.set_ylabel("error (RMSE, noise is 1)")
 ax.set_title("NaN is better than a filled-in mean")

@@ -54,7 +54,7 @@ for label, values in errors.items():
     ax.plot(shifts, values, label=label)
 ax.set(yscale="log", ylim=(0.1, 30), xlabel="how far history is moved (noise sd)")
 ax.set_ylabel("squared error (noise is 1)")
-ax.set_title("Other columns do no harm, another level does")
+ax.set_title("Only a moved level does harm")
 ax.legend()
 
 alone, columns, pooled, level = (values[-1] for values in errors.values())

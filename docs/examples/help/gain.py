@@ -40,8 +40,8 @@ for k, n in enumerate(sizes):
         expected[k, draw] = gain_at(H, X_test, np.zeros(3)).mean()
 
 # %%
-# Theory and measurement fall together. The distance between them is the price of estimating what
-# theory takes as known.
+# Theory and measurement fall together. The distance between them is chance, and the price of
+# estimating what theory takes as known.
 
 gain, error = measured.mean(axis=1), measured.std(axis=1, ddof=1) / np.sqrt(30)
 fig, ax = plt.subplots()
