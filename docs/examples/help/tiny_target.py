@@ -22,7 +22,7 @@ methods = {
     "data_pooling": "data_pooling",
     "source_columns_only": "without new columns",
 }
-sizes = np.array([3, 5, 7, 8, 10, 14, 20])
+sizes = np.array([3, 5, 7, 10, 14, 20])
 errors = {method: np.zeros((len(sizes), 11)) for method in methods}
 
 # %%
