@@ -22,11 +22,11 @@ errors = {
 conflict = {clinic: np.zeros(len(differences)) for clinic in ("first", "second", "third")}
 
 # %%
-# Each point is the mean of eight draws of a target of 25 rows and of three sources of 100.
+# Each point is the mean of twelve draws of a target of 25 rows and of three sources of 100.
 
 for k, difference in enumerate(differences):
     rng = np.random.default_rng(0)  # the same numbers for each difference
-    for _ in range(8):
+    for _ in range(12):
         X = rng.normal(size=(825, 4))
         truth = X @ [1.0, 1.0, 1.0, 1.0]
         y = truth + rng.normal(size=825)
@@ -41,18 +41,18 @@ for k, difference in enumerate(differences):
         given += (("data_pooling", sources), ("bayes_pooling", good))
         for name, (method, history) in zip(errors, given, strict=True):
             model = PooledRegressor(method).fit(X_new, y_new, sources=history)
-            errors[name][k] += np.mean((model.predict(X_test) - truth[325:]) ** 2) / 8
+            errors[name][k] += np.mean((model.predict(X_test) - truth[325:]) ** 2) / 12
             if name == "bayes_pooling":
                 for clinic, probability in model.conflict_.items():
-                    conflict[clinic][k] += probability / 8
+                    conflict[clinic][k] += probability / 12
 
 print("difference " + "".join(f"{clinic:>8}" for clinic in conflict))
 for k, difference in enumerate(differences):
     print(f"{difference:<11}" + "".join(f"{p[k]:>8.0%}" for p in conflict.values()))
 
 # %%
-# The table has the mean probability of conflict. It is in the middle, where a difference is
-# neither small nor plain, that a wrong source costs something.
+# The table has the mean probability of conflict. A wrong source costs most in the middle, where the
+# difference is neither small nor plain.
 
 fig, ax = plt.subplots()
 for name, values in errors.items():
