@@ -5,7 +5,7 @@ What can be done with fewer rows than columns?
 Four old columns and two new ones make seven coefficients with the intercept. Least squares on the
 target needs as many rows, and is poor long after. History determines the old coefficients, so
 that the few new rows are left with two. With three there is little to learn about new columns, and
-leaving them out is as good or better. Targets of 3 to 20 rows are drawn 15 times each, with 300
+leaving them out is about as good. Targets of 3 to 20 rows are drawn 15 times each, with 300
 old rows.
 """
 
