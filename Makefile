@@ -92,7 +92,7 @@ lock: $(READY) ## Write requirements.lock from pyproject.toml
 		--custom-compile-command "make lock" $(LOCK_FLAGS)
 
 clean: ## Remove .venv, caches and everything built
-	@rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build demo_output reproduction
+	@rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build docs/gallery demo_output reproduction
 	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # A .venv whose pip does not run was left half-made, and is made again.

@@ -7,6 +7,7 @@ must be silent. Commands of a ```sh block are run where such a block shows what 
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
 import inspect
@@ -38,6 +39,7 @@ FRONT = [
     for p in (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
     if p.exists()
 ]
+GALLERY = sorted((DOCS / "examples").rglob("*.py"))
 RUN = [p for p in PAGES + FRONT if "```python\n" in p.read_text(encoding="utf-8")]
 HOLDERS = (poolwise, poolwise.methods, errors, theory)  # where a bare name may come from
 
@@ -167,12 +169,13 @@ def test_every_link_inside_the_documentation_leads_somewhere(page):
 
 def test_every_page_is_in_a_table_of_contents():
     listed = {DOCS / "index.md"}
+    written = {DOCS / "gallery" / "index.md"}  # by the build, as are the pages below it
     for page in PAGES:
         for match in FENCE.finditer(text_of(page)):
             if match["kind"].strip() == "{toctree}":
                 entries = [e for e in match["body"].split("\n") if e and not e.startswith(":")]
                 listed |= {page.parent / f"{entry}.md" for entry in entries}
-    assert sorted(map(name_of, set(PAGES) ^ listed)) == []
+    assert sorted(map(name_of, set(PAGES) ^ (listed - written))) == []
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -229,6 +232,34 @@ def test_the_pages_build_without_a_warning(tmp_path):
         [*sphinx, str(DOCS), str(tmp_path / "html")], capture_output=True, text=True, check=False
     )
     assert built.returncode == 0, built.stderr
+    figures = (tmp_path / "html" / "_images").glob("sphx_glr_*_[0-9][0-9][0-9].png")
+    assert sorted(f.name for f in figures) == sorted(f"sphx_glr_{p.stem}_001.png" for p in GALLERY)
+
+
+def test_the_gallery_answers_ten_questions_or_more():
+    assert len({title_of(page) for page in GALLERY}) >= 10
+
+
+@pytest.mark.parametrize("page", GALLERY, ids=name_of)
+def test_a_page_of_the_gallery_asks_a_question_and_ends_in_one_figure_and_an_answer(page):
+    title, tree = title_of(page), ast.parse(text_of(page))
+    assert title.endswith("?")
+    last = tree.body[-1]
+    assert isinstance(last, ast.Expr)
+    assert ast.unparse(last).startswith("print(f")  # an answer with the numbers just computed
+    figures = [node.lineno for node in ast.walk(tree) if makes_a_figure(node)]
+    assert len(figures) == 1
+    blocks = [k for k, line in enumerate(text_of(page).splitlines(), 1) if line == "# %%"]
+    assert figures[0] > max(blocks)  # in the last block, beside the answer
+
+
+def title_of(page):
+    return ast.get_docstring(ast.parse(text_of(page))).partition("\n")[0]
+
+
+def makes_a_figure(node):
+    makers = {"plt.subplots", "plt.figure", "plt.subplot_mosaic"}
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in makers
 
 
 def paths_in(text):

@@ -1,0 +1,59 @@
+"""
+When does pooling help?
+=======================
+
+Three hundred old rows lack the third of three columns. The fewer new rows there are, the less they
+know about the two columns that both tables have, and the more history can add. Here targets of
+growing size are drawn thirty times each. Each is fitted alone and by
+:class:`~poolwise.methods.DataPooling`, and we measure how much squared error history saves. Beside
+it stands what :mod:`poolwise.theory` expects if the noise of both tables and the mean of the new
+column were known.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from poolwise import Moments, PooledRegressor
+from poolwise.theory import Part, empirical_gain, gain_at, optimal_variance_gain
+
+names, truth, noise = ["a", "b", "new"], np.array([1.0, -1.0, 1.0]), 1.0
+rng = np.random.default_rng(0)
+X_test = rng.normal(size=(2000, 3))
+sizes = np.array([10, 14, 20, 28, 40, 56, 80])
+measured, expected = np.empty((2, len(sizes), 30))
+
+# %%
+# The true response of the test rows has no noise, so that all of the error is that of the
+# coefficients. To the old rows, what the new column does is noise too.
+
+for k, n in enumerate(sizes):
+    for draw in range(30):
+        X = rng.normal(size=(300 + n, 3))
+        y = X @ truth + rng.normal(size=300 + n)
+        X_old, y_old, X_new, y_new = X[:300, :2], y[:300], X[300:], y[300:]
+        alone = PooledRegressor("target_only").fit(X_new, y_new)
+        pooled = PooledRegressor("data_pooling").fit(X_new, y_new, sources=(X_old, y_old))
+        measured[k, draw] = empirical_gain(alone.fit_, pooled.fit_, X_test, X_test @ truth)
+        new = Part(Moments.of_rows(names, X_new), noise)
+        old = Part(Moments.of_rows(names[:2], X_old).fill({"new": 0.0}), noise + truth[2] ** 2)
+        H = optimal_variance_gain(new, [old], names, np.zeros(3))
+        expected[k, draw] = gain_at(H, X_test, np.zeros(3)).mean()
+
+# %%
+# Theory and measurement fall together. The distance between them is chance, and the price of
+# estimating what theory takes as known.
+
+gain, error = measured.mean(axis=1), measured.std(axis=1, ddof=1) / np.sqrt(30)
+fig, ax = plt.subplots()
+ax.plot(sizes, expected.mean(axis=1), label="theory")
+ax.errorbar(sizes, gain, 2 * error, fmt="C2o-.", label="measured, ± 2 standard errors")
+ax.set(xscale="log", yscale="log", xticks=sizes[::2], xticklabels=sizes[::2])
+ax.minorticks_off()
+ax.set(xlabel="rows that have the new column", ylabel="squared error saved (noise is 1)")
+ax.set_title("History saves most where new rows are few")
+ax.legend()
+
+print(
+    f"History saves {gain[0]:.2f} of squared error with {sizes[0]} new rows and {gain[-1]:.3f} "
+    f"with {sizes[-1]}; theory expects {expected[0].mean():.2f} and {expected[-1].mean():.3f}."
+)
