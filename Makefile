@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted accuracy simulate fuzz reproduce lock clean
+.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted bench-today accuracy simulate fuzz reproduce lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -61,6 +61,9 @@ bench-scale: $(READY) ## Measure files, clusters and peers; writes 3.2 GB to the
 
 bench-boosted: $(READY) ## Hold boosted pooling against trees, Bayes pooling and history that lies
 	@$(RUN) benchmarks.boosted --jobs $(JOBS)
+
+bench-today: $(READY) ## Hold pooling against what people do today; the table and picture of the README
+	@$(RUN) benchmarks.today --jobs $(JOBS) --picture docs/pictures/two_tables.svg
 
 accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
 	@$(RUN) benchmarks.accuracy
