@@ -59,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(as_markdown(cells, clinic))
     print("\n" + (in_words(cells, options.splits, options.draws) if here else LEFT_OUT))
     if options.picture is not None and here:
-        options.picture.write_text(picture(cells), encoding="utf-8")
+        errors = {way: geometric_mean(ratios) for way, ratios in relative(cells).items()}
+        options.picture.write_text(picture(errors, len(cells)), encoding="utf-8")
 
 
 def on_datasets(splits: int, jobs: int) -> list[Cell]:
@@ -153,12 +154,12 @@ def in_words(cells: Sequence[Cell], splits: int, draws: int) -> str:
     )
 
 
-def picture(cells: Sequence[Cell]) -> str:
-    """Return the two tables and the errors on the paper's data, drawn."""
+def picture(errors: Mapping[str, float], cells: int) -> str:
+    """Return the two tables, and the errors on the paper's data with the digits of the table."""
     drawn = {w: words.strip("*`").partition(",")[0] for w, words in WAYS.items()}
-    errors = {drawn[w]: geometric_mean(r) for w, r in relative(cells).items()}
     ours = frozenset(words for w, words in drawn.items() if w.endswith("_pooling"))
-    return svg(errors, ours, about=f"relative RMSE, geometric mean of {len(cells)} cells")
+    about = f"RMSE / RMSE without history, geometric mean of {cells} cells"
+    return svg({drawn[w]: round(errors[w], 2) for w in WAYS}, ours, about=about)
 
 
 if __name__ == "__main__":

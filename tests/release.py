@@ -157,7 +157,7 @@ def fresh(folder: Path, python: str) -> Path:
 
 def install(python: Path, *what: str) -> None:
     quiet = ("-qq", "--no-input", "--disable-pip-version-check")
-    run(str(python), "-m", "pip", *quiet, "install", *what)
+    run(str(python), "-m", "pip", *quiet, "install", "--no-compile", *what)
 
 
 def smoke(python: Path, *options: str) -> None:
