@@ -17,7 +17,14 @@ from joblib import Parallel, delayed
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression
 
-from benchmarks.cells import Sample, cell_samples, errors_of, stacked_rows, trees_on_nan
+from benchmarks.cells import (
+    MOST_SOURCE_ROWS,
+    Sample,
+    cell_samples,
+    errors_of,
+    stacked_rows,
+    trees_on_nan,
+)
 from benchmarks.picture import svg
 from poolwise import PooledRegressor
 from poolwise.double_double import Array
@@ -149,7 +156,8 @@ def in_words(cells: Sequence[Cell], splits: int, draws: int) -> str:
     """Return what was measured."""
     return (
         f"Test RMSE over that of dropping the history: geometric mean of {len(cells)} cells "
-        f"({', '.join(TABLES)}, {splits} published splits each), and mean of {draws} draws of the "
+        f"({', '.join(TABLES)}, {splits} published splits each, at most {MOST_SOURCE_ROWS:,} rows "
+        f"of history), and mean of {draws} draws of the "
         f"diabetes data ({HISTORY_ROWS} old and {NEW_ROWS} new patients)."
     )
 
