@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted bench-pages paper-pages accuracy simulate fuzz reproduce lock clean
+.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted bench-today bench-pages paper-pages accuracy simulate fuzz reproduce release-check lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -12,7 +12,7 @@ ARGS ?= all --jobs 2
 PIP := $(RUN) pip -qq --no-input --disable-pip-version-check
 
 help: ## List the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## Make .venv with the locked packages and poolwise itself
 	@echo ".venv is ready"
@@ -62,6 +62,9 @@ bench-scale: $(READY) ## Measure files, clusters and peers; writes 3.2 GB to the
 bench-boosted: $(READY) ## Hold boosted pooling against trees, Bayes pooling and history that lies
 	@$(RUN) benchmarks.boosted --jobs $(JOBS)
 
+bench-today: $(READY) ## Hold pooling against what people do today; the table and picture of the README
+	@$(RUN) benchmarks.today --jobs $(JOBS) --picture docs/pictures/two_tables.svg
+
 bench-pages: $(READY) ## Run them all, for an hour on an idle machine, and write docs/benchmarks
 	@.venv/bin/python docs/benchmarks/write.py
 
@@ -80,6 +83,10 @@ fuzz: $(READY) ## Try adversarial arrays for MINUTES (10 unless given), from SEE
 
 reproduce: $(READY) ## Compute the paper again, or what ARGS names: make reproduce ARGS="small5"
 	@$(RUN) poolwise reproduce $(ARGS)
+
+# Not part of make test: it needs the network, and minutes.
+release-check: $(READY) ## Build wheel and sdist, install them afresh, newest and oldest, and use them
+	@$(RUN) tests.release
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade moves all of them.
 lock: $(READY) ## Write requirements.lock from pyproject.toml

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import time
 import tracemalloc
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
@@ -26,20 +25,18 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 from benchmarks.answers import Answer, Target, ratios
+from benchmarks.cells import cell_samples, errors_of, stacked_rows, trees_on_nan
 from benchmarks.clock import in_words
 from benchmarks.report import tell
 from benchmarks.truths import TRUTHS, simulated
 from poolwise import PooledRegressor
 from poolwise.double_double import Array
-from poolwise.experiments import datasets
-from poolwise.experiments.columns import ordered
 from poolwise.experiments.reproduction import missing_data
 from poolwise.experiments.specs import read_table_spec
-from poolwise.experiments.tables import splits_of
 from poolwise.progress import tracked
 
 TABLES = ("small5", "small5_np1", "large100", "large300")
-RUNS, MOST_SOURCE_ROWS, MOST_TEST_ROWS = 8, 4000, 2000
+RUNS = 8
 OURS, TREES = "boosted_pooling", "trees_on_nan"
 LINEAR = ("bayes_pooling", "target_only", "data_pooling", "feature_transfer", "mean_fill")
 LEVEL = 0.05
@@ -65,42 +62,16 @@ def on_datasets(*, quick: bool, jobs: int) -> list[Answer]:
 
 def cell_errors(table: str, name: str, runs: int) -> dict[str, Array]:
     """Return the test errors of each method in the runs of one dataset of one table."""
-    spec = read_table_spec(table)
-    rows = ordered(datasets.load(name), "corrected")
-    shared = rows.shape[1] - 1 - spec.new_features
-    errors: dict[str, list[float]] = {m: [] for m in (OURS, TREES, *LINEAR)}
-    for split in splits_of(spec, name)[:runs]:
-        source, target = rows[split.source][:MOST_SOURCE_ROWS], rows[split.target]
-        test = rows[split.test][:MOST_TEST_ROWS]
-        history = source[:, :shared], source[:, -1]
-        for method, predict in predictions(target[:, :-1], target[:, -1], history):
-            left = test[:, -1] - predict(test[:, :-1])
-            errors[method].append(float(np.sqrt(np.mean(left**2))))
-    return {method: np.array(e) for method, e in errors.items()}
+    return errors_of(cell_samples(table, name, runs), predictions)
 
 
 def predictions(
     X: Array, y: Array, history: tuple[Array, Array]
 ) -> Iterator[tuple[str, Callable[[Array], Array]]]:
-    """Fit each method, one thread each; yield its name and how it predicts."""
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for method in (OURS, *LINEAR):
-            yield method, PooledRegressor(method).fit(X, y, sources=history).predict
-        yield TREES, trees_on_nan(X, y, history).predict
-
-
-def trees_on_nan(X: Array, y: Array, history: tuple[Array, Array]) -> HistGradientBoostingRegressor:
-    """Stack all rows, with NaN where the history lacks a column, and boost trees."""
-    return HistGradientBoostingRegressor(random_state=0).fit(*stacked_rows(X, y, history))
-
-
-def stacked_rows(X: Array, y: Array, history: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Stack all rows, with NaN where the history lacks a column."""
-    old, old_y = history
-    padded = np.full((len(old), X.shape[1]), np.nan)
-    padded[:, : old.shape[1]] = old
-    return np.vstack((padded, X)), np.concatenate((old_y, y))
+    """Fit each method; yield its name and how it predicts."""
+    for method in (OURS, *LINEAR):
+        yield method, PooledRegressor(method).fit(X, y, sources=history).predict
+    yield TREES, trees_on_nan(X, y, history).predict
 
 
 def _best_other(errors: Mapping[str, Array]) -> Array:

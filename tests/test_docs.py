@@ -35,9 +35,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)
 FRONT = [
-    p
-    for p in (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
-    if p.exists()
+    ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY", "DATA")
 ]
 GALLERY = sorted((DOCS / "examples").rglob("*.py"))
 RUN = [p for p in PAGES + FRONT if "```python\n" in p.read_text(encoding="utf-8")]
