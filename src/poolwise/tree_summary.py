@@ -12,7 +12,8 @@ WORDS = {
     "derived": "Bayes pooling with a column that trees learnt from history",
     "pooled_trees": "trees on all rows, as many as predict history best",
     "all_pooled_trees": "trees on all rows, all of them",
-    "target_trees": "trees on the target rows alone",
+    "target_trees": "trees on the target rows alone, of eight leaves",
+    "deep_target_trees": "trees on the target rows alone, of thirty-one leaves",
     "corrected": "Bayes pooling with that column, and trees on what it leaves",
 }
 

@@ -20,7 +20,13 @@ from poolwise.moments import Moments
 from poolwise.problem import Problem
 
 Name: TypeAlias = Literal[
-    "linear", "derived", "pooled_trees", "all_pooled_trees", "target_trees", "corrected"
+    "linear",
+    "derived",
+    "pooled_trees",
+    "all_pooled_trees",
+    "target_trees",
+    "deep_target_trees",
+    "corrected",
 ]
 PRIOR: dict[Name, float] = {
     "linear": 2.0,
@@ -28,10 +34,14 @@ PRIOR: dict[Name, float] = {
     "pooled_trees": 2.0,
     "all_pooled_trees": 0.5,
     "target_trees": 0.5,
+    "deep_target_trees": 0.5,
     "corrected": 0.5,
 }
-OWN = Growth(trees=150, leaves=8, rate=0.05, rows_per_leaf=5)
-CORRECTION = OWN._replace(trees=100)
+OWN: dict[Name, Growth] = {
+    "target_trees": Growth(trees=200, leaves=8, rate=0.1, rows_per_leaf=5),
+    "deep_target_trees": Growth(trees=200, leaves=31, rate=0.1, rows_per_leaf=5),
+}
+CORRECTION = OWN["target_trees"]._replace(trees=150)
 FEW_ROWS, FEW_PER_LEAF = 50, 3  # of a small target, whose leaves are small too
 FEWEST = 6  # rows of the target that trees can be grown on
 
@@ -179,7 +189,7 @@ def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Gr
     trees = _pooled(derivation)
     correction: list[TreeMean] = []
     if min(np.count_nonzero(target.fold != k) for k in range(FOLDS)) >= FEWEST:
-        trees["target_trees"] = _own_trees(target, grow)
+        trees |= {name: _own_trees(target, growth, grow) for name, growth in OWN.items()}
         if derivation.columns:
             before = _by_fold(derived, wide, target)
             looked_at = np.column_stack((wide, before))
@@ -243,10 +253,11 @@ def _by_fold(fits: Sequence[LinearFit], X: Array, target: LearningRows) -> Array
     return said
 
 
-def _own_trees(target: LearningRows, grow: Grow) -> list[TreeMean]:
+def _own_trees(target: LearningRows, growth: Growth, grow: Grow) -> list[TreeMean]:
     """Grow trees on the target alone, about its mean."""
-    per_leaf = FEW_PER_LEAF if len(target.y) < FEW_ROWS else OWN.rows_per_leaf
-    grown = _grown(target, target.X, target.y, OWN._replace(rows_per_leaf=per_leaf), grow)
+    if len(target.y) < FEW_ROWS:
+        growth = growth._replace(rows_per_leaf=FEW_PER_LEAF)
+    grown = _grown(target, target.X, target.y, growth, grow)
     mean, found = float(np.average(target.y, weights=target.w)), []
     for k, trees in enumerate(grown):
         outside = target.outside(k)

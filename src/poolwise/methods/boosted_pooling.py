@@ -26,14 +26,15 @@ class BoostedPooling(BaseEstimator):
     columns that it lacks. With these columns masked they give a *derived column* :math:`u`: what
     history alone would predict, a function of shared columns, known in every table. Candidates are
 
-    ====================  ==========================================================
-    ``linear``            Bayes pooling on the columns as they are
-    ``derived``           Bayes pooling with :math:`u` as one more column
-    ``pooled_trees``      the trees, given all columns, as many as predict history best
-    ``all_pooled_trees``  the trees, all of them
-    ``target_trees``      trees on the target alone
-    ``corrected``         ``derived``, and trees on what it leaves of the target
-    ====================  ==========================================================
+    =====================  ==========================================================
+    ``linear``             Bayes pooling on the columns as they are
+    ``derived``            Bayes pooling with :math:`u` as one more column
+    ``pooled_trees``       the trees, given all columns, as many as predict history best
+    ``all_pooled_trees``   the trees, all of them
+    ``target_trees``       trees of eight leaves on the target alone
+    ``deep_target_trees``  trees of thirty-one leaves on the target alone
+    ``corrected``          ``derived``, and trees on what it leaves of the target
+    =====================  ==========================================================
 
     Each is held within the range of all responses and a twentieth beyond. The prediction is their
     weighted mean; the weights are a posterior mean given the errors on target rows that a candidate
