@@ -49,8 +49,9 @@ format: $(READY) ## Format the code and mend what the linter can mend
 	@$(RUN) ruff format .
 	@$(RUN) ruff check --fix .
 
-docs: $(READY) ## Build the documentation
+docs: $(READY) ## Build the site; check its links; run its code, the docstrings' and the gallery's
 	@$(RUN) sphinx -W --keep-going -b html docs docs/_build/html
+	@$(RUN) pytest -q -n auto src tests/test_docs.py -k "not build_without_a_warning"
 	@echo "Open docs/_build/html/index.html"
 
 bench: $(READY) ## Measure seconds and bytes

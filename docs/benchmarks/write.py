@@ -52,7 +52,9 @@ def _line(axes: Axes, line: int, answer: dict) -> None:
     low, high = answer["range"]
     at_most = high < sys.float_info.max
     target = high if at_most else low
-    values = [v / target for v in (answer["median"], min(answer["repeats"]), max(answer["repeats"]))]
+    values = [
+        v / target for v in (answer["median"], min(answer["repeats"]), max(answer["repeats"]))
+    ]
     color = "#1b7837" if answer["met"] else "#b2182b"
     axes.hlines(line, values[1], values[2], color=color, linewidth=2.0)
     axes.plot(values[0], line, "o", color=color)

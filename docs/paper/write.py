@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 LEADS = {
     "published": """# Tables, as published
 
-What `poolwise reproduce all` computes from the data with the published protocol, line by line beside
+What `poolwise reproduce all` computes with the published protocol, line by line beside
 what [the paper](../reproduction.md) prints. Numbers in bold differ. Which data, which splits, and
 where rounding decides: [the paper, again](../reproduction.md).
 """,

@@ -109,3 +109,13 @@ def test_a_source_whose_features_never_vary_says_nothing():
     target.X[:, 0] = 3.0
     still = Table(("x0",), np.full((9, 1), 3.0), np.arange(9.0))
     assert scaled(Tables(target, {"still": still}).problem()).sources == ()
+
+
+def test_a_column_in_other_units_in_history_has_the_unit_of_the_target():
+    tables = tables_of("one source", seed=2)
+    honest = scaled(tables.problem())
+    tables.sources["old"].X[:, 0] *= 1000.0
+    own = scaled(tables.problem())
+    alone = np.std(tables.target.column("x0"), ddof=1)
+    assert_allclose(own.unit[own.features.index("x0")], alone)
+    assert_allclose(own.unit[1:], honest.unit[1:])

@@ -15,6 +15,7 @@ from poolwise.moments import Moments
 from poolwise.problem import Problem
 
 CONSTANT = 1e-14  # deviation of a column, relative to its largest number, that is mere rounding
+OTHER_UNITS = 100.0  # times the target's deviation: more than the chance of few rows explains
 ENOUGH = 3.0  # rows of a source below which nothing is learned from it
 FEW_ROWS = "fewer than three rows tell nothing about their noise"
 NOTHING_VARIES = "none of their features varies"
@@ -165,7 +166,11 @@ def _rank(table: ScaledTable, features: Sequence[str]) -> tuple[float, list[str]
 
 
 def _units(problem: Problem, usable: Mapping[str, Moments]) -> tuple[dict[str, float], float]:
-    """Return the pooled standard deviation of each feature, zero where there is none."""
+    """Return the pooled standard deviation of each column, zero where there is none.
+
+    Where history has a column in other units, the pooled deviation is that of neither table, and a
+    prior in it would hold the target's coefficient near zero. It is the target's own then.
+    """
     tables = [problem.target, *usable.values()]
     units = {}
     for name in problem.target.names:
@@ -175,6 +180,10 @@ def _units(problem: Problem, usable: Mapping[str, Moments]) -> tuple[dict[str, f
         rows = fsum(max(t.weight - problem.intercept, 0.0) for t, _ in having) or 1.0
         largest = max(max(-t.low[j], t.high[j]) for t, j in having)
         deviation = float(np.sqrt(squares / rows))
+        own = _squares(*having[0], problem.intercept)
+        own = float(np.sqrt(own / max(having[0][0].weight - problem.intercept, 1.0)))
+        if CONSTANT * largest < own < deviation / OTHER_UNITS:
+            deviation = own
         units[name] = deviation if deviation > CONSTANT * largest else 0.0
     return units, units.pop(problem.response)
 
