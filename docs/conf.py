@@ -57,7 +57,9 @@ html_title = f"poolwise {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["gallery.css"]
+html_sidebars = {page: [] for page in ("index", "start", "benchmarks/index")}  # they have no pages
 html_theme_options = {
+    "header_links_before_dropdown": 9,
     "navbar_align": "left",
     "navigation_with_keys": False,
     "show_toc_level": 2,
