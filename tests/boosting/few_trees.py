@@ -5,10 +5,13 @@ import pytest
 from poolwise.boosting import candidates, deriving
 
 
-def grow_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Grow a tenth of the trees."""
+def grow_few(
+    monkeypatch: pytest.MonkeyPatch, stages: tuple[int, ...] = (2, 6, 20), own: int = 15
+) -> None:
+    """Grow few trees: on all rows as many as the last stage, on the target its own number."""
     for module in (deriving, candidates):
-        monkeypatch.setattr(module, "STAGES", (2, 6, 20))
-    monkeypatch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=20))
-    for name in ("OWN", "CORRECTION"):
-        monkeypatch.setattr(candidates, name, getattr(candidates, name)._replace(trees=15))
+        monkeypatch.setattr(module, "STAGES", stages)
+    monkeypatch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=stages[-1]))
+    few = {name: growth._replace(trees=own) for name, growth in candidates.OWN.items()}
+    monkeypatch.setattr(candidates, "OWN", few)
+    monkeypatch.setattr(candidates, "CORRECTION", candidates.CORRECTION._replace(trees=own))

@@ -4,8 +4,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from poolwise import PooledRegressor
-from poolwise.boosting import candidates, deriving
 from poolwise.methods import ROW_METHODS
+from tests.boosting.few_trees import grow_few
 
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 
@@ -21,9 +21,5 @@ def expected_failures(estimator):
     expected_failed_checks=expected_failures,
 )
 def test_every_method_with_trees_is_a_scikit_learn_estimator(estimator, check, monkeypatch):
-    for module in (deriving, candidates):  # a few trees do as well as many
-        monkeypatch.setattr(module, "STAGES", (1, 2, 4))
-    monkeypatch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=4))
-    for name in ("OWN", "CORRECTION"):
-        monkeypatch.setattr(candidates, name, getattr(candidates, name)._replace(trees=3))
+    grow_few(monkeypatch, stages=(1, 2, 4), own=3)
     check(estimator)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from poolwise import PooledRegressor
-from poolwise.boosting import candidates, deriving
+from poolwise.boosting import deriving
 from poolwise.errors import MomentsLeftOut, NeedsTargetRows, NoCoefficients, UnreadableModel
 from poolwise.methods import Auto, BoostedPooling
+from tests.boosting.few_trees import grow_few
 from tests.model_file.test_model_file import (
     cut,
     loaded,
@@ -50,11 +51,7 @@ KINDS = {
 def model_of(kind):
     """Return a model of a few trees, which nobody may change."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (deriving, candidates):
-            patch.setattr(module, "STAGES", (1, 2, 4))
-        patch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=4))
-        for name in ("OWN", "CORRECTION"):
-            patch.setattr(candidates, name, getattr(candidates, name)._replace(trees=3))
+        grow_few(patch, stages=(1, 2, 4), own=3)
         method, name = KINDS[kind]
         return fitted(method, world(name))
 

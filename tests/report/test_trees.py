@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import poolwise
-from poolwise.boosting import candidates, deriving
+from tests.boosting.few_trees import grow_few
 from tests.report.stories import HOSTILE
 from tests.report.test_html import ALLOWED, Page
 
@@ -23,11 +23,7 @@ def made(method="boosted_pooling", truth="bent"):
     shared = np.sin(2.0 * X["a"]) + X["a"] * X["b"] if truth == "bent" else X["a"] - X["b"]
     y = (shared + X[NEW] + 0.1 * rng.normal(size=240)).rename("wear")
     with pytest.MonkeyPatch.context() as patch:
-        for module in (deriving, candidates):
-            patch.setattr(module, "STAGES", (5, 10, 20))
-        patch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=20))
-        for name in ("OWN", "CORRECTION"):
-            patch.setattr(candidates, name, getattr(candidates, name)._replace(trees=15))
+        grow_few(patch, stages=(5, 10, 20))
         return poolwise.report(
             X[200:],
             y[200:],
