@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def draw(data: dict, file: Path) -> None:
-    """Draw each median over its target; what the target allows is shaded."""
+    """Draw each median over its target."""
     judged = [a for a in data["answers"] if a["target"]]
     figure, axes = plt.subplots(figsize=(8.0, 0.8 + 0.42 * len(judged)), layout="constrained")
     for line, answer in enumerate(reversed(judged)):

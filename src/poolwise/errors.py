@@ -459,7 +459,7 @@ class RowsMoved(TransferError):
     def __init__(self, source: str) -> None:
         super().__init__(
             f"The rows of source {source!r} were not the same, or not in the same order, when they "
-            "were read again, and trees would give rows that they have learnt from their value. "
+            "were read again: a row would get its value from trees that have already seen it. "
             "Keep the rows as they are: write them to files and give these, or sort a Spark "
             "DataFrame with orderBy, or persist() a Dask DataFrame."
         )

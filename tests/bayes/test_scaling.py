@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise.bayes.scaling import scaled
+from poolwise.methods import BayesPooling
 from tests.bayes.dense import scaled_rows
 from tests.laws.problems import KINDS, Table, Tables, random_tables, tables_of
 
@@ -118,4 +119,12 @@ def test_a_column_in_other_units_in_history_has_the_unit_of_the_target():
     own = scaled(tables.problem())
     alone = np.std(tables.target.column("x0"), ddof=1)
     assert_allclose(own.unit[own.features.index("x0")], alone)
-    assert_allclose(own.unit[1:], honest.unit[1:])
+    others = [j for j, name in enumerate(own.features) if name != "x0"]
+    assert_allclose(own.unit[others], honest.unit[others])
+
+
+@pytest.mark.parametrize("factor", [1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e14])
+def test_history_in_any_units_gives_a_fit(factor):
+    tables = tables_of("one source", seed=2)
+    tables.sources["old"].X[:, 0] *= factor
+    assert np.isfinite(BayesPooling().solve(tables.problem()).coef).all()

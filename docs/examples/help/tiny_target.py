@@ -4,8 +4,8 @@ What can be done with fewer rows than columns?
 
 Four old columns and two new ones make seven coefficients with the intercept. Least squares on the
 target needs as many rows, and is poor long after. History determines the old coefficients, so
-that the few new rows are left with two. With three there is little to learn about new columns, and
-leaving them out is about as good. Targets of 3 to 20 rows are drawn 15 times each, with 300
+that the few new rows are left with two. With three rows there is little to learn about new columns,
+and leaving them out is better. Targets of 3 to 20 rows are drawn 15 times each, with 300
 old rows.
 """
 
@@ -64,5 +64,6 @@ print(
     f"With {sizes[2]} rows for 7 coefficients the median squared error is {alone[2]:.1f} for the "
     f"target alone, {bayes[2]:.2f} for bayes_pooling, {pooled[2]:.2f} for data_pooling and "
     f"{without[2]:.2f} without the new columns. With {sizes[0]} rows "
-    f"bayes_pooling has {bayes[0]:.2f}."
+    f"bayes_pooling has {bayes[0]:.2f}, data_pooling {pooled[0]:.1f}, and a model without the new "
+    f"columns {without[0]:.2f}."
 )

@@ -24,7 +24,7 @@ held = [judgement.holds for judgement in judgements(points, "gain_noise")]
 print(f"{sum(held)} of {len(held)} statements of the paper hold.")
 
 # %%
-# The gain falls by a factor of forty, hence the logarithms.
+# The gain falls by more than an order of magnitude, hence the logarithms.
 
 fig, ax = plt.subplots()
 for label, style, curve in (("known", "C0--", known), ("estimated", "C2-.", estimated)):

@@ -15,7 +15,7 @@ from poolwise.moments import Moments
 from poolwise.problem import Problem
 
 CONSTANT = 1e-14  # deviation of a column, relative to its largest number, that is mere rounding
-OTHER_UNITS = 100.0  # times the target's deviation: more than the chance of few rows explains
+OTHER_UNITS = 100.0, 1e6  # times the target's deviation: more than chance, less than doubles hold
 ENOUGH = 3.0  # rows of a source below which nothing is learned from it
 FEW_ROWS = "fewer than three rows tell nothing about their noise"
 NOTHING_VARIES = "none of their features varies"
@@ -169,7 +169,8 @@ def _units(problem: Problem, usable: Mapping[str, Moments]) -> tuple[dict[str, f
     """Return the pooled standard deviation of each column, zero where there is none.
 
     Where history has a column in other units, the pooled deviation is that of neither table, and a
-    prior in it would hold the target's coefficient near zero. It is the target's own then.
+    prior in it would hold the target's coefficient near zero. It is the target's own then. Below a
+    hundredfold deviation it is not: columns of mostly one value come to that by chance.
     """
     tables = [problem.target, *usable.values()]
     units = {}
@@ -180,9 +181,9 @@ def _units(problem: Problem, usable: Mapping[str, Moments]) -> tuple[dict[str, f
         rows = fsum(max(t.weight - problem.intercept, 0.0) for t, _ in having) or 1.0
         largest = max(max(-t.low[j], t.high[j]) for t, j in having)
         deviation = float(np.sqrt(squares / rows))
-        own = _squares(*having[0], problem.intercept)
-        own = float(np.sqrt(own / max(having[0][0].weight - problem.intercept, 1.0)))
-        if CONSTANT * largest < own < deviation / OTHER_UNITS:
+        free = max(problem.target.weight - problem.intercept, 1.0)
+        own = float(np.sqrt(_squares(*having[0], problem.intercept) / free))
+        if OTHER_UNITS[0] * own < deviation < OTHER_UNITS[1] * own:
             deviation = own
         units[name] = deviation if deviation > CONSTANT * largest else 0.0
     return units, units.pop(problem.response)
