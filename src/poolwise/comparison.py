@@ -241,7 +241,8 @@ def _is_significant(line: Mapping[str, Any]) -> bool:
 def _sure(line: Mapping[str, Any], methods: int) -> str:
     if line["p_holm"] is None:
         return f"no test: it takes two folds and {FEWEST_TESTED} rows"
-    return f"p {_p(line['p_holm'])} after correction for {methods} methods"
+    corrected = f" after correction for {methods} methods" if methods > 1 else ""
+    return f"p {_p(line['p_holm'])}{corrected}"
 
 
 def _signed(value: float | None) -> str:

@@ -80,7 +80,7 @@ class Diagnosis:
         if (line := self.gain.lines[-1]).fit not in ("history", "bayes_pooling"):
             said.append(_of_own(line))
         if self.has_trees:
-            said.append("All this is about a linear model; what trees add to it is in summary().")
+            said.append("All this is about linear models, not about the trees of this one.")
         said.append(
             "This follows from the model and is no measurement; compare measures it on target rows."
         )
