@@ -460,8 +460,8 @@ class RowsMoved(TransferError):
         super().__init__(
             f"The rows of source {source!r} were not the same, or not in the same order, when they "
             "were read again: a row would get its value from trees that have already seen it. "
-            "Keep the rows as they are: write them to files and give these, or sort a Spark "
-            "DataFrame with orderBy, or persist() a Dask DataFrame."
+            "Keep the rows as they are: write them to files and give these, or sort a DataFrame of "
+            "Spark, or persist one of Dask."
         )
 
 

@@ -31,10 +31,9 @@ needs_data = pytest.mark.skipif(bool(MISSING), reason=f"POOLWISE_DATA has no {MI
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """Return the folder and the outcomes of all tables, with the published methods and ours."""
+    """Return the folder and the outcomes of all tables, with the published methods."""
     folder = tmp_path_factory.mktemp("tables")
-    methods = [*PAPERS, "bayes_pooling"]
-    return folder, list(reproduce(TABLES, methods=methods, jobs=2, out=folder, progress=False))
+    return folder, list(reproduce(TABLES, methods=PAPERS, jobs=1, out=folder, progress=False))
 
 
 @pytest.mark.slow
@@ -56,12 +55,14 @@ def test_the_published_protocol_gives_the_printed_numbers(tables):
 
 @pytest.mark.slow
 @needs_data
-def test_bayes_pooling_beats_the_best_published_method_in_most_cells(tables):
-    folder, outcomes = tables
-    errors = {name: read_runs(folder / "published" / name) for name in TABLES}
+def test_bayes_pooling_beats_the_best_published_method_in_most_cells(tmp_path):
+    # The first twelve runs of each cell: fewer of its wins are significant than of all (43).
+    methods = [*PAPERS, "bayes_pooling"]
+    outcomes = list(reproduce(TABLES, methods=methods, out=tmp_path, runs=12, progress=False))
+    errors = {name: read_runs(tmp_path / "published" / f"{name}-runs12") for name in TABLES}
     found = challenge("bayes_pooling", errors)
     assert len(found.duels) == 54
-    assert found.against_best.wins >= 41
+    assert found.against_best.wins >= 28
     assert found.against_best.losses <= 5
     assert found.ratio <= 0.93
     assert {dataset for _, dataset in found.lost_to_target_only} <= {"energy"}
