@@ -25,7 +25,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 from benchmarks.answers import Answer, Target, ratios
-from benchmarks.cells import cell_samples, errors_of, stacked_rows, trees_on_nan
+from benchmarks.cells import LEFT_OUT, cell_samples, errors_of, stacked_rows, trees_on_nan
 from benchmarks.clock import in_words
 from benchmarks.report import tell
 from benchmarks.truths import TRUTHS, simulated
@@ -41,7 +41,6 @@ OURS, TREES = "boosted_pooling", "trees_on_nan"
 LINEAR = ("bayes_pooling", "target_only", "data_pooling", "feature_transfer", "mean_fill")
 LEVEL = 0.05
 BOOSTERS = 20  # that one fit trains: five on all rows, three times five on the target
-LEFT_OUT = "Left out: the paper's datasets, which are not here (see POOLWISE_DATA)."
 
 
 def on_datasets(*, quick: bool, jobs: int) -> list[Answer]:

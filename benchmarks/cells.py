@@ -16,6 +16,7 @@ from poolwise.experiments.columns import ordered
 from poolwise.experiments.specs import read_table_spec
 from poolwise.experiments.tables import splits_of
 
+LEFT_OUT = "Left out: the paper's datasets, which are not here (see POOLWISE_DATA)."
 MOST_SOURCE_ROWS, MOST_TEST_ROWS = 4000, 2000
 
 

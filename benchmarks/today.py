@@ -18,6 +18,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression
 
 from benchmarks.cells import (
+    LEFT_OUT,
     MOST_SOURCE_ROWS,
     Sample,
     cell_samples,
@@ -45,7 +46,6 @@ WAYS = {  # key -> how the table calls it
     "bayes_pooling": "**`bayes_pooling`**",
     "boosted_pooling": "**`boosted_pooling`**",
 }
-LEFT_OUT = "Left out: the paper's datasets, which are not here (see POOLWISE_DATA)."
 
 Cell = Mapping[str, Array]
 

@@ -56,14 +56,14 @@ def test_the_published_protocol_gives_the_printed_numbers(tables):
 @pytest.mark.slow
 @needs_data
 def test_bayes_pooling_beats_the_best_published_method_in_most_cells(tmp_path):
-    # The first twelve runs of each cell: fewer of its wins are significant than of all (43).
+    # The first twelve runs of each cell: 29 of its wins are significant there, 43 over all runs.
     methods = [*PAPERS, "bayes_pooling"]
     outcomes = list(reproduce(TABLES, methods=methods, out=tmp_path, runs=12, progress=False))
     errors = {name: read_runs(tmp_path / "published" / f"{name}-runs12") for name in TABLES}
     found = challenge("bayes_pooling", errors)
     assert len(found.duels) == 54
-    assert found.against_best.wins >= 28
-    assert found.against_best.losses <= 5
+    assert found.against_best.wins >= 26
+    assert found.against_best.losses <= 4
     assert found.ratio <= 0.93
     assert {dataset for _, dataset in found.lost_to_target_only} <= {"energy"}
     assert outcomes[-1].name == "challenge bayes_pooling"
