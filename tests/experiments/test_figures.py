@@ -3,6 +3,7 @@
 import math
 import struct
 import sys
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -49,6 +50,15 @@ def test_the_same_seed_gives_the_same_bytes(points, tmp_path):
 
 def test_another_seed_gives_other_points(points):
     assert figures.run("correlation", repetitions=20, seed=9) != points
+
+
+def test_a_spec_of_ones_own_is_a_figure_too(points, tmp_path):
+    own = replace(read_spec("correlation"), name="own", expected=())
+    found = figures.run(own, repetitions=20)
+    assert found == [replace(p, figure="own") for p in points]
+    assert figures.judgements(found, own) == []
+    files = figures.write(found, own, tmp_path)
+    assert [f.name for f in files] == ["own.svg", "own.png", "own.csv"]
 
 
 def test_drawing_leaves_no_trace_in_matplotlib(points, tmp_path):

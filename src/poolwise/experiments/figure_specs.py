@@ -118,7 +118,7 @@ class DataSplit:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """One figure of the paper.
+    """One figure.
 
     Parameters
     ----------
@@ -170,7 +170,20 @@ def read_spec(name: str) -> FigureSpec:
     if name not in NAMES:
         raise BadOption("figure", name, f"one of {', '.join(NAMES)}")
     file = resources.files("poolwise.experiments").joinpath("specs", "figures", f"{name}.toml")
-    read = tomllib.loads(file.read_text(encoding="utf-8"))
+    return parse_spec(name, file.read_text(encoding="utf-8"))
+
+
+def parse_spec(name: str, text: str) -> FigureSpec:
+    """Return the spec that a text says.
+
+    Parameters
+    ----------
+    name : str
+        What the figure is called in results.
+    text : str
+        The text of a TOML file.
+    """
+    read = tomllib.loads(text)
     figure, x, repeat = read["figure"], read["x"], read["repeat"]
     values = np.linspace(x["first"], x["last"], x["count"])
     return FigureSpec(
@@ -182,7 +195,7 @@ def read_spec(name: str) -> FigureSpec:
         repetitions=repeat["repetitions"],
         seed=repeat.get("seed"),
         experiment=_experiment(read),
-        expected=tuple(read["expected"]),
+        expected=tuple(read.get("expected", ())),
     )
 
 

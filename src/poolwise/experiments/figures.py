@@ -42,7 +42,7 @@ CHANGES: dict[Protocol, Mapping[str, Mapping[str, Any]]] = {
 
 
 def run(
-    name: str,
+    figure: str | FigureSpec,
     *,
     protocol: Protocol = "published",
     methods: Sequence[str] = (),
@@ -56,8 +56,8 @@ def run(
 
     Parameters
     ----------
-    name : str
-        One of ``NAMES``.
+    figure : str or FigureSpec
+        One of ``NAMES``, or a spec of one's own.
     protocol : {"published", "corrected"}, default="published"
         Whether noise is estimated as published or as Algorithm 1 is written.
     methods : sequence of str, default=()
@@ -72,7 +72,7 @@ def run(
     progress : bool, optional
         Whether to show a progress bar; unless given, on a terminal.
     """
-    spec = read_spec(name)
+    spec = _spec(figure)
     check_protocol(protocol)
     curves = _curves(spec, protocol, methods)
     repetitions = spec.repetitions if repetitions is None else repetitions
@@ -88,36 +88,40 @@ def run(
     samples = list(drawn)
     if all(curve.method in STACKED for curve in curves):
         jobs = min(jobs, 1)
-    scores = _scores(samples, curves, spec.measure, jobs, f"Figure {name}", progress)
+    scores = _scores(samples, curves, spec.measure, jobs, f"Figure {spec.name}", progress)
     return [
-        Point.of_values(name, curve.name, protocol, sample.x, values, seed)
+        Point.of_values(spec.name, curve.name, protocol, sample.x, values, seed)
         for sample, by_curve in zip(samples, scores, strict=True)
         for curve, values in zip(curves, by_curve, strict=True)
     ]
 
 
-def judgements(points: Sequence[Point], name: str) -> list[Judgement]:
-    """Hold the points of a figure against what the paper says of it."""
-    return judge(points, read_spec(name).expected)
+def judgements(points: Sequence[Point], figure: str | FigureSpec) -> list[Judgement]:
+    """Hold the points of a figure against what its spec says of it."""
+    return judge(points, _spec(figure).expected)
 
 
-def write(points: Sequence[Point], name: str, out: str | Path) -> list[Path]:
+def write(points: Sequence[Point], figure: str | FigureSpec, out: str | Path) -> list[Path]:
     """Write a figure as SVG, PNG and CSV, and return the three paths.
 
     Parameters
     ----------
     points : sequence of Point
         What `run` returned.
-    name : str
-        The same name.
+    figure : str or FigureSpec
+        The same figure.
     out : path
         Folder, made if it is not there.
     """
-    out = Path(out)
+    spec, out = _spec(figure), Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    table = out / f"{name}.csv"
+    table = out / f"{spec.name}.csv"
     write_points(points, table)
-    return [*draw(points, read_spec(name), out), table]
+    return [*draw(points, spec, out), table]
+
+
+def _spec(figure: str | FigureSpec) -> FigureSpec:
+    return figure if isinstance(figure, FigureSpec) else read_spec(figure)
 
 
 def _scores(
