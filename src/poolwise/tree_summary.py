@@ -10,6 +10,7 @@ from poolwise.boosting.stack import Stack
 WORDS = {
     "linear": "Bayes pooling on the columns as they are",
     "derived": "Bayes pooling with a column that trees learnt from history",
+    "target_line": "Bayes pooling without history, on the target rows alone",
     "pooled_trees": "trees on all rows, as many as predict history best",
     "all_pooled_trees": "trees on all rows, all of them",
     "target_trees": "trees on the target rows alone, of eight leaves",

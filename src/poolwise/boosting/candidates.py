@@ -11,7 +11,7 @@ import numpy as np
 from poolwise.boosting.booster import Grow, Growth
 from poolwise.boosting.derived_column import DerivedColumn, mean_of
 from poolwise.boosting.deriving import STAGES, Derivation
-from poolwise.boosting.folds import FOLDS
+from poolwise.boosting.folds import FOLDS, PARTS
 from poolwise.boosting.learning_rows import LearningRows
 from poolwise.boosting.trees import Trees
 from poolwise.double_double import Array
@@ -22,6 +22,7 @@ from poolwise.problem import Problem
 Name: TypeAlias = Literal[
     "linear",
     "derived",
+    "target_line",
     "pooled_trees",
     "all_pooled_trees",
     "target_trees",
@@ -31,6 +32,7 @@ Name: TypeAlias = Literal[
 PRIOR: dict[Name, float] = {
     "linear": 2.0,
     "derived": 2.0,
+    "target_line": 0.5,
     "pooled_trees": 2.0,
     "all_pooled_trees": 0.5,
     "target_trees": 0.5,
@@ -38,10 +40,10 @@ PRIOR: dict[Name, float] = {
     "corrected": 0.5,
 }
 OWN: dict[Name, Growth] = {
-    "target_trees": Growth(trees=200, leaves=8, rate=0.1, rows_per_leaf=5),
-    "deep_target_trees": Growth(trees=200, leaves=31, rate=0.1, rows_per_leaf=5),
+    "target_trees": Growth(trees=100, leaves=8, rate=0.2, rows_per_leaf=5),
+    "deep_target_trees": Growth(trees=100, leaves=31, rate=0.2, rows_per_leaf=5),
 }
-CORRECTION = OWN["target_trees"]._replace(trees=150)
+CORRECTION = OWN["target_trees"]._replace(trees=75)
 FEW_ROWS, FEW_PER_LEAF = 50, 3  # of a small target, whose leaves are small too
 FEWEST = 6  # rows of the target that trees can be grown on
 
@@ -96,6 +98,8 @@ class Candidates:
         Of the features.
     derived : LinearFit
         Of the features and the derived columns.
+    alone : LinearFit or None
+        Of the features, on the target without its sources, where there are some.
     trees : mapping of str to TreeMean
         Those that look at the features.
     correction : TreeMean or None
@@ -107,14 +111,21 @@ class Candidates:
     columns: tuple[DerivedColumn, ...]
     linear: LinearFit
     derived: LinearFit
+    alone: LinearFit | None
     trees: dict[Name, TreeMean]
     correction: TreeMean | None
 
     @property
     def names(self) -> tuple[Name, ...]:
         """Names of the candidates."""
-        linear: tuple[Name, ...] = ("linear", "derived") if self.columns else ("linear",)
-        return (*linear, *self.trees, *(("corrected",) if self.correction else ()))
+        known: dict[Name, object] = {
+            "linear": self.linear,
+            "derived": self.columns,
+            "target_line": self.alone,
+            **self.trees,
+            "corrected": self.correction,
+        }
+        return tuple(name for name, there in known.items() if there)
 
     def predict(self, rows: Array) -> Array:
         """Return what each candidate says of each row, one column for each."""
@@ -123,6 +134,8 @@ class Candidates:
         derived = self.derived.predict(wide)
         if self.columns:
             said.append(derived)
+        if self.alone is not None:
+            said.append(self.alone.predict(rows))
         said += [trees.predict(rows) for trees in self.trees.values()]
         if self.correction is not None:
             said.append(derived + self.correction.predict(np.column_stack((wide, derived))))
@@ -138,6 +151,7 @@ class Candidates:
             columns=tuple(c.times_units(own, y) for c in self.columns),
             linear=problem.restored(self.linear),
             derived=problem.restored(self.derived),
+            alone=None if self.alone is None else problem.restored(self.alone),
             trees={n: t.times_units(own, y) for n, t in self.trees.items()},
             correction=None if self.correction is None else self.correction.times_units(wide, y),
         )
@@ -150,16 +164,16 @@ def widened(rows: Array, names: Sequence[str], columns: Sequence[DerivedColumn])
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """Candidates, and the same made five times without a fifth of the target.
+    """Candidates, and the same made ten times without a tenth of the target.
 
     Parameters
     ----------
     all : Candidates
         From all rows; those of trees are means over the folds.
     without : tuple of Candidates
-        From the rows outside each fold, the history's folds included where trees are grown.
+        From the target's rows outside each tenth; trees on all rows from those outside its fifth.
     said : array of shape (n, candidates)
-        What these say of the target's rows in their fold, which they have not seen.
+        What these say of the target's rows in their tenth, which they have not seen.
     """
 
     all: Candidates
@@ -186,10 +200,15 @@ def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Gr
     derived = lines
     if derivation.columns:
         derived = _refitted(derivation.problem, target, wide, solve)
-    trees = _pooled(derivation)
+    apart = replace(problem, sources={})
+    alone: list[LinearFit] = []
+    if problem.sources:
+        alone = _refitted(apart, target, target.X, solve)
+    pooled, part = _pooled(derivation), target.part
+    trees: dict[Name, list[TreeMean]] = {}
     correction: list[TreeMean] = []
-    if min(np.count_nonzero(target.fold != k) for k in range(FOLDS)) >= FEWEST:
-        trees |= {name: _own_trees(target, growth, grow) for name, growth in OWN.items()}
+    if min(np.count_nonzero(part != k) for k in range(PARTS)) >= FEWEST:
+        trees = {name: _own_trees(target, growth, grow) for name, growth in OWN.items()}
         if derivation.columns:
             before = _by_fold(derived, wide, target)
             looked_at = np.column_stack((wide, before))
@@ -197,25 +216,28 @@ def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Gr
     without = tuple(
         Candidates(
             problem.features,
-            tuple(replace(c, boosters=c.boosters[k : k + 1]) for c in derivation.columns),
+            tuple(replace(c, boosters=(c.boosters[fold],)) for c in derivation.columns),
             lines[k],
             derived[k],
-            {name: means[k] for name, means in trees.items()},
+            alone[k] if alone else None,
+            {name: means[fold] for name, means in pooled.items()}
+            | {name: means[k] for name, means in trees.items()},
             correction[k] if correction else None,
         )
-        for k in range(FOLDS)
+        for k, fold in enumerate(np.repeat(range(FOLDS), PARTS // FOLDS))
     )
     whole = Candidates(
         problem.features,
         derivation.columns,
         solve(problem),
         solve(derivation.problem),
-        {name: TreeMean.joined(means) for name, means in trees.items()},
+        solve(apart) if alone else None,
+        {name: TreeMean.joined(means) for name, means in (pooled | trees).items()},
         TreeMean.joined(correction) if correction else None,
     )
     said = np.empty((len(target.y), len(whole.names)))
     for k, own in enumerate(without):
-        said[target.fold == k] = own.predict(target.X[target.fold == k])
+        said[part == k] = own.predict(target.X[part == k])
     return Made(whole, without, said)
 
 
@@ -233,11 +255,11 @@ def _pooled(derivation: Derivation) -> dict[Name, list[TreeMean]]:
 
 
 def _refitted(problem: Problem, target: LearningRows, X: Array, solve: Solver) -> list[LinearFit]:
-    """Return the fits on all target rows but those of each fold, with all of the history."""
+    """Return the fits on all target rows but those of each tenth, with all of the history."""
     table, fits = np.column_stack((X, target.y)), []
     names = (*problem.features, problem.response)
-    for k in range(FOLDS):
-        outside = target.fold != k
+    for k in range(PARTS):
+        outside = target.part != k
         moments = Moments.of_rows(
             names, table[outside], target.w[outside], precision=problem.target.precision
         )
@@ -249,7 +271,7 @@ def _by_fold(fits: Sequence[LinearFit], X: Array, target: LearningRows) -> Array
     """Return what each fit says of the rows that it was made without."""
     said = np.empty(len(X))
     for k, fit in enumerate(fits):
-        said[target.fold == k] = fit.predict(X[target.fold == k])
+        said[target.part == k] = fit.predict(X[target.part == k])
     return said
 
 
@@ -260,17 +282,17 @@ def _own_trees(target: LearningRows, growth: Growth, grow: Grow) -> list[TreeMea
     grown = _grown(target, target.X, target.y, growth, grow)
     mean, found = float(np.average(target.y, weights=target.w)), []
     for k, trees in enumerate(grown):
-        outside = target.outside(k)
+        outside = target.take(target.part != k)
         centre = float(np.average(outside.y, weights=outside.w))
         found.append(replace(trees, constant=mean - centre))
     return found
 
 
 def _grown(target: LearningRows, X: Array, y: Array, growth: Growth, grow: Grow) -> list[TreeMean]:
-    """Grow trees on the target's rows outside each fold."""
+    """Grow trees on the target's rows outside each tenth."""
     found = []
-    for k in range(FOLDS):
-        outside = target.fold != k
+    for k in range(PARTS):
+        outside = target.part != k
         w = None if target.weights is None else target.w[outside]
         found.append(TreeMean((grow(X[outside], y[outside], w, growth),), growth.trees))
     return found

@@ -29,7 +29,7 @@ class PartialEffect:
     means : tuple of float
         The mean prediction over target rows at each value, less its mean over the values.
     deviations : tuple of float
-        Standard errors of these, by the jackknife: from models made without a fifth of the target.
+        Standard errors of these, by the jackknife: from models made without a tenth of the target.
     change : float
         The mean prediction at the last value, less that at the first.
     change_deviation : float

@@ -29,6 +29,7 @@ class BoostedPooling(BaseEstimator):
     =====================  ==========================================================
     ``linear``             Bayes pooling on the columns as they are
     ``derived``            Bayes pooling with :math:`u` as one more column
+    ``target_line``        Bayes pooling without history, on the target alone
     ``pooled_trees``       the trees, given all columns, as many as predict history best
     ``all_pooled_trees``   the trees, all of them
     ``target_trees``       trees of eight leaves on the target alone

@@ -35,6 +35,7 @@ from poolwise.strict_json import (
 )
 
 MOST_TREES = 2**20
+NOT_TREES = ("linear", "derived", "target_line", "corrected")  # candidates with fields of their own
 
 
 def derived_text(derived: Derived, *, moments: bool) -> str:
@@ -131,6 +132,7 @@ def _stack(stack: Stack, shelf: Shelf) -> str:
         {
             "linear": fit_text(own.linear),
             "derived": fit_text(own.derived),
+            "alone": line(None) if own.alone is None else fit_text(own.alone),
             "trees": line([{"name": n, "mean": _mean(m, shelf)} for n, m in own.trees.items()]),
             "correction": line(None if own.correction is None else _mean(own.correction, shelf)),
             "weights": line(stack.weights.tolist()),
@@ -162,24 +164,30 @@ def _stack_in(
     columns: tuple[DerivedColumn, ...],
     boosters: Sequence[Trees],
 ) -> Stack:
-    keys = ("linear", "derived", "trees", "correction", "weights", "bounds")
+    keys = ("linear", "derived", "alone", "trees", "correction", "weights", "bounds")
     found = fields(found, "the object", (*keys, "evidence", "spread", "effects"))
     wide = (*features, *(c.name for c in columns))
     fits: dict[str, LinearFit] = {}
     for key, own in (("linear", features), ("derived", wide)):
         with within(key):
             fits[key] = fit_in(found[key], own)
+    alone = None
+    if found["alone"] is not None:
+        with within("alone"):
+            alone = fit_in(found["alone"], features)
     trees: dict[Name, TreeMean] = {}
     for entry in entries(found["trees"], "trees"):
         entry = fields(entry, "a mean of trees", ("name", "mean"))
         name = cast(Name, choice(entry["name"], "the name of a candidate", tuple(PRIOR)))
-        if name in trees or name in ("linear", "derived", "corrected"):
+        if name in trees or name in NOT_TREES:
             raise Wrong(f"it has the candidate {name!r} twice")
         trees[name] = _tree_mean_in(entry["mean"], boosters, len(features))
     correction = None
     if found["correction"] is not None:
         correction = _tree_mean_in(found["correction"], boosters, len(wide) + 1)
-    candidates = Candidates(features, columns, fits["linear"], fits["derived"], trees, correction)
+    candidates = Candidates(
+        features, columns, fits["linear"], fits["derived"], alone, trees, correction
+    )
     weights = vector(found["weights"], "weights", len(candidates.names))
     if (weights < 0.0).any() or abs(weights.sum() - 1.0) > 1e-9:
         raise Wrong("the weights of candidates are negative, or do not sum to one")
