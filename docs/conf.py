@@ -56,7 +56,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"poolwise {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_css_files = ["gallery.css"]
+html_css_files = ["site.css"]
 html_sidebars = {page: [] for page in ("index", "start", "benchmarks/index")}  # they have no pages
 html_theme_options = {
     "header_links_before_dropdown": 9,
