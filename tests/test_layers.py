@@ -80,7 +80,6 @@ CORE = ORDER[: ORDER.index("problem") + 1]
 AT_MOST = {"tables": [*ORDER[: ORDER.index("fit") + 1], "progress"]}
 # Who may know how second moments are stored; see the docstring of scatter.py.
 KNOW_SCATTER = {"centred", "moments", "least_squares"}
-NUMPY_ALONE = [*CORE, "tables", "tables.columns"]
 ENGINES = ["pandas", "polars", "pyarrow", "dask", "distributed"]
 
 
@@ -147,6 +146,7 @@ def after_import(code):
 
 ALL = list(modules())
 IDS = [name or "poolwise" for name, _ in ALL]
+NUMPY_ALONE = [*(name for name, _ in ALL if layer_of(name) in CORE), "tables", "tables.columns"]
 
 
 def test_the_source_is_found():

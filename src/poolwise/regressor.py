@@ -18,7 +18,7 @@ from poolwise.exports.line import Line, line_without
 from poolwise.exports.onnx_graph import graph
 from poolwise.exports.sklearn_pipeline import pipeline
 from poolwise.exports.sql import expression
-from poolwise.fit import held
+from poolwise.fit.powers_of_two import held
 from poolwise.fitted_model import FittedModel, solved
 from poolwise.input_checks import checked, checked_response, open_rows, open_whole
 from poolwise.intake import Intake, gather

@@ -9,7 +9,8 @@ import numpy as np
 
 from poolwise.diagnostics.risk import Risk, solved
 from poolwise.diagnostics.subject import problem_of
-from poolwise.fit import LinearFit, held
+from poolwise.fit import LinearFit
+from poolwise.fit.powers_of_two import held
 from poolwise.problem import Problem
 from poolwise.progress import tracked
 from poolwise.summary import text_table
