@@ -32,6 +32,8 @@ ORDER = [
     "plausible",
     "subtraction",
     "strict_json",
+    "drafts",
+    "moments_record",
     "store",
     "sharing",
     "moments",

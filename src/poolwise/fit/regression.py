@@ -8,13 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from poolwise.double_double import Array, Pair, two_sum
-from poolwise.errors import (
-    BadOption,
-    DigitsLost,
-    RankDeficient,
-    TransferWarning,
-    VarianceLeftOut,
-)
+from poolwise.errors import BadOption, DigitsLost, RankDeficient, TransferWarning, VarianceLeftOut
 from poolwise.fit.linear_fit import LinearFit
 from poolwise.least_squares import Solution, plain_residual, solve
 from poolwise.moments import Moments
