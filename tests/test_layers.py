@@ -70,6 +70,8 @@ ORDER = [
     "splits",
     "diagnostics",
     "comparison",
+    "contenders",
+    "target_folds",
     "cross_validation",
     "report",
     "experiments",
