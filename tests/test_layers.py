@@ -68,6 +68,7 @@ ORDER = [
     "input_checks",
     "regressor",
     "splits",
+    "p_values",
     "diagnostics",
     "comparison",
     "contenders",

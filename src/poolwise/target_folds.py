@@ -26,6 +26,7 @@ from poolwise.tables.rows import TableRows
 
 FEWEST = 3  # target rows that can be split
 THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
+
 Predictor: TypeAlias = Callable[[Array], Array]
 
 

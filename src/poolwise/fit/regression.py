@@ -15,6 +15,7 @@ from poolwise.moments import Moments
 from poolwise.tails import NORMAL, Tails
 
 Ddof: TypeAlias = Literal["unbiased", "mle"]
+
 ROUNDED = 1e-8  # share of the coefficients that rounding may change without a word
 
 
