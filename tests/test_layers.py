@@ -58,6 +58,7 @@ ORDER = [
     "prediction",
     "model_file",
     "exports",
+    "text_tables",
     "tree_summary",
     "summary",
     "second_reading",

@@ -12,7 +12,7 @@ import scipy.stats
 
 from poolwise.double_double import Array
 from poolwise.p_values import corrected_p
-from poolwise.summary import html_table, text_table
+from poolwise.text_tables import html_table, text_table
 
 FEW_TEST_ROWS = 5  # below this the RMSE of a fold is far from that of all rows
 FEWEST_TESTED = 10  # rows: the folds of fewer show chance alone, whatever their number

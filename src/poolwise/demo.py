@@ -23,7 +23,7 @@ from poolwise.problem import Problem
 from poolwise.progress import tracked
 from poolwise.regressor import PooledRegressor
 from poolwise.report import Report, report
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 NEW_COLUMNS = ("bmi", "bp")
 HISTORY_ROWS, NEW_ROWS = 250, 40

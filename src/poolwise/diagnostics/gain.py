@@ -13,7 +13,7 @@ from poolwise.diagnostics.subject import problem_of
 from poolwise.fit import LinearFit
 from poolwise.fit.powers_of_two import held
 from poolwise.problem import Problem
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 SURE = 0.95  # probability that is called clear
 

@@ -13,7 +13,7 @@ from poolwise.fit import LinearFit
 from poolwise.fit.powers_of_two import held
 from poolwise.problem import Problem
 from poolwise.progress import tracked
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 SHOWN = 20  # sources that are printed
 

@@ -14,7 +14,7 @@ from poolwise.diagnostics.table_pair import ShiftLine, TablePair
 from poolwise.errors import BadOption
 from poolwise.p_values import corrected_p
 from poolwise.problem import Problem
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 SHOWN = 12  # shifts that are printed
 
