@@ -35,7 +35,7 @@ ASIDE = frozenset(
         *("experiments/stacked_methods", "experiments/stacked_moments"),
         *("experiments/challenge", "experiments/dataset_statistics", "experiments/grids"),
         *("experiments/marks", "experiments/rendering", "experiments/reproduction"),
-        "experiments/verdict",
+        *("experiments/outcomes", "experiments/verdict"),
     }
 )
 
