@@ -26,7 +26,7 @@ from poolwise.errors import (
 )
 from poolwise.fit import regress
 from poolwise.store import record_of, text_of
-from tests.laws.test_moments_laws import tables
+from tests.laws.tables import tables
 
 PRECISIONS = ["fast", "accurate", "exact"]
 NAMES = ("age", "größe", "y")

@@ -22,7 +22,7 @@ from poolwise.errors import (
     UnknownSource,
 )
 from poolwise.fit import regress
-from tests.laws.test_moments_laws import several
+from tests.laws.tables import several
 from tests.test_store import assert_same_bits, bits
 
 PRECISIONS = ["fast", "accurate", "exact"]
