@@ -23,7 +23,7 @@ from poolwise.errors import (
 )
 from poolwise.fit import regress
 from tests.laws.tables import several
-from tests.test_store import assert_same_bits, bits
+from tests.stored_moments import assert_same_bits, bits
 
 PRECISIONS = ["fast", "accurate", "exact"]
 MOMENT_METHODS = [name for name in METHODS if name != "kernel_transfer"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from poolwise import PooledRegressor
 from poolwise.errors import TransferError, TransferWarning
-from tests.test_store import assert_same_bits, bits
+from tests.stored_moments import assert_same_bits, bits
 
 
 def saved(model, folder, **options):

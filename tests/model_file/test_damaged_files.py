@@ -14,7 +14,7 @@ from poolwise.errors import UnreadableModel
 from tests.model_file.damage import BAD, KINDS, files, loaded, put
 from tests.model_file.reloading import assert_same_fit, quietly_also_sklearn, saved
 from tests.model_file.worlds import fitted, world
-from tests.test_store import mutations
+from tests.mutations import mutations
 
 
 class TestReading:

@@ -22,7 +22,8 @@ from tests.model_file.damage import cut, loaded, put, text_of_model
 from tests.model_file.reloading import quietly, quietly_also_sklearn, reloaded, same, saved
 from tests.model_file.test_schema import CHECK, MODEL
 from tests.model_file.worlds import fitted, world
-from tests.test_store import assert_same_bits, mutations
+from tests.mutations import mutations
+from tests.stored_moments import assert_same_bits
 
 KINDS = {
     "numbers": ("boosted_pooling", "numbers"),
