@@ -138,8 +138,8 @@ __all__ = [  # noqa: RUF022  in the order of the guide that explains them
     "SourceLeftOut", "PredictionsBounded",
 ]  # fmt: skip
 
-# A traceback, a pickle and a filter of warnings name a class by where it is imported from, so
-# that a class may move to another file here without a word.
+# Tracebacks, pickles and skops name a class by its module: let that be the one to import it from,
+# in whichever file here it stands.
 for _name in __all__:
     globals()[_name].__module__ = __name__
 _restored.__module__ = __name__
