@@ -6,7 +6,8 @@ import pickle
 import pytest
 
 from poolwise import METHODS, errors
-from poolwise.errors import TransferError, TransferWarning, listed, named_counts
+from poolwise.errors import TransferError, TransferWarning
+from poolwise.errors.wording import listed, named_counts
 
 # One of each, as its callers make it.
 EXAMPLES = [
@@ -131,6 +132,15 @@ def test_errors_are_value_errors_and_warnings_are_user_warnings():
 def test_every_class_has_an_example_here():
     missing = set(classes()) - {type(e) for e in EXAMPLES} - {TransferError, TransferWarning}
     assert not missing, f"Add {sorted(k.__name__ for k in missing)} to EXAMPLES in {__file__}."
+
+
+def test_every_class_is_imported_from_the_package():
+    kinds, found = [TransferError, TransferWarning], []
+    while kinds:
+        found.append(kinds.pop())
+        kinds += found[-1].__subclasses__()
+    assert [k for k in found if k.__module__.startswith(f"{errors.__name__}.")] == []
+    assert {k.__name__ for k in classes()} == set(errors.__all__)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: type(e).__name__)

@@ -32,6 +32,8 @@ ORDER = [
     "plausible",
     "subtraction",
     "strict_json",
+    "drafts",
+    "moments_record",
     "store",
     "sharing",
     "moments",
@@ -56,6 +58,7 @@ ORDER = [
     "prediction",
     "model_file",
     "exports",
+    "text_tables",
     "tree_summary",
     "summary",
     "second_reading",
@@ -66,8 +69,11 @@ ORDER = [
     "input_checks",
     "regressor",
     "splits",
+    "p_values",
     "diagnostics",
     "comparison",
+    "contenders",
+    "target_folds",
     "cross_validation",
     "report",
     "experiments",
@@ -80,7 +86,6 @@ CORE = ORDER[: ORDER.index("problem") + 1]
 AT_MOST = {"tables": [*ORDER[: ORDER.index("fit") + 1], "progress"]}
 # Who may know how second moments are stored; see the docstring of scatter.py.
 KNOW_SCATTER = {"centred", "moments", "least_squares"}
-NUMPY_ALONE = [*CORE, "tables", "tables.columns"]
 ENGINES = ["pandas", "polars", "pyarrow", "dask", "distributed"]
 
 
@@ -147,6 +152,7 @@ def after_import(code):
 
 ALL = list(modules())
 IDS = [name or "poolwise" for name, _ in ALL]
+NUMPY_ALONE = [*(name for name, _ in ALL if layer_of(name) in CORE), "tables", "tables.columns"]
 
 
 def test_the_source_is_found():

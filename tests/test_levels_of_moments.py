@@ -19,7 +19,7 @@ from poolwise.errors import (
     UnclearLevels,
 )
 from poolwise.fit import recentred, regress
-from tests.test_store import bits
+from tests.stored_moments import bits
 from tests.test_updating import assert_same_model
 
 MOMENT_METHODS = [name for name in METHODS if name != "kernel_transfer"]

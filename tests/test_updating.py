@@ -22,8 +22,8 @@ from poolwise.errors import (
     UnknownSource,
 )
 from poolwise.fit import regress
-from tests.laws.test_moments_laws import several
-from tests.test_store import assert_same_bits, bits
+from tests.laws.tables import several
+from tests.stored_moments import assert_same_bits, bits
 
 PRECISIONS = ["fast", "accurate", "exact"]
 MOMENT_METHODS = [name for name in METHODS if name != "kernel_transfer"]

@@ -9,7 +9,8 @@ from pathlib import Path
 from shutil import copyfile
 
 from poolwise.experiments.figures import NAMES as FIGURES
-from poolwise.experiments.reproduction import NAMES, Outcome, entry_of, reproduce
+from poolwise.experiments.outcomes import Outcome
+from poolwise.experiments.reproduction import NAMES, entry_of, reproduce
 
 HERE = Path(__file__).parent
 LEADS = {

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.stats
 
 from poolwise.double_double import Array
-from poolwise.summary import html_table, text_table
+from poolwise.p_values import corrected_p
+from poolwise.text_tables import html_table, text_table
 
 FEW_TEST_ROWS = 5  # below this the RMSE of a fold is far from that of all rows
 FEWEST_TESTED = 10  # rows: the folds of fewer show chance alone, whatever their number
@@ -227,11 +228,9 @@ def _difference(d: Array, test_share: float, has_test: bool) -> dict[str, float 
 
 def _add_holm(lines: list[dict[str, Any]]) -> None:
     """Correct p-values for their number (Holm 1979), in place."""
-    known = sorted((line for line in lines if line["p"] is not None), key=lambda line: line["p"])
-    largest = 0.0
-    for k, line in enumerate(known):
-        largest = max(largest, min(1.0, (len(known) - k) * line["p"]))
-        line["p_holm"] = largest
+    known = [line for line in lines if line["p"] is not None]
+    for line, p in zip(known, corrected_p([line["p"] for line in known]), strict=True):
+        line["p_holm"] = float(p)
 
 
 def _is_significant(line: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from sklearn.datasets import load_diabetes
 
 from poolwise.cross_validation import compare
 from poolwise.double_double import Array
+from poolwise.drafts import drafted
 from poolwise.errors import NotInstalled, NotOverwritten
 from poolwise.methods import METHODS
 from poolwise.moments import Moments
@@ -22,8 +23,7 @@ from poolwise.problem import Problem
 from poolwise.progress import tracked
 from poolwise.regressor import PooledRegressor
 from poolwise.report import Report, report
-from poolwise.store import drafted
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 NEW_COLUMNS = ("bmi", "bp")
 HISTORY_ROWS, NEW_ROWS = 250, 40

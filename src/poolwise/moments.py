@@ -14,6 +14,7 @@ from poolwise.adding_up import add_up, add_up_well, better_precision
 from poolwise.centred import Centred
 from poolwise.chunks import HEAVIEST, WEIGHTS, Block
 from poolwise.double_double import Array, Pair
+from poolwise.drafts import write
 from poolwise.errors import (
     BadWeights,
     CannotSubtract,
@@ -25,10 +26,11 @@ from poolwise.errors import (
 )
 from poolwise.exact_sums import ExactSums
 from poolwise.merging import merged
+from poolwise.moments_record import Record
 from poolwise.precision import Kept, Precision
 from poolwise.scatter import Scatter
 from poolwise.sharing import check_shareable
-from poolwise.store import Record, read, record_of, text_of, write
+from poolwise.store import read, record_of, text_of
 from poolwise.strict_json import MOST_BYTES, AnyPath
 from poolwise.subtraction import weight_left, without
 

@@ -6,14 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from poolwise.errors import (
-    LevelAssumed,
-    MissingColumns,
-    NotMoments,
-    TransferWarning,
-    UnclearLevels,
-    listed,
-)
+from poolwise.errors import LevelAssumed, MissingColumns, NotMoments, TransferWarning, UnclearLevels
+from poolwise.errors.wording import listed
 from poolwise.intake import lacking_somewhere
 from poolwise.moments import Moments
 from poolwise.problem import Problem

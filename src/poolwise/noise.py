@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from poolwise.chunks import HEAVIEST, WEIGHTS
-from poolwise.errors import NoiseNotEstimable, TransferWarning, rows_for
+from poolwise.errors import NoiseNotEstimable, TransferWarning
+from poolwise.errors.wording import rows_for
 from poolwise.fit import Ddof, noise_of
 from poolwise.problem import Problem
 

@@ -12,9 +12,9 @@ from poolwise.chunks import LARGEST
 from poolwise.double_double import Array
 from poolwise.errors import DuplicateColumns, ModelAssumes, UnusableModel
 from poolwise.moments import Moments
+from poolwise.moments_record import Record
 from poolwise.published_numbers import correlations, count, inverse, number, numbers
 from poolwise.row_sums import units_of
-from poolwise.store import Record
 
 ROUNDED = 0.05  # share by which a noise, printed with a few digits, may differ from what follows
 APART = 0.5  # standard deviations by which a mean may, which suffers more from few digits

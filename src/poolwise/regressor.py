@@ -13,12 +13,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from poolwise.double_double import Array
+from poolwise.drafts import write
 from poolwise.errors import BadOption, NeedsTargetRows, NoCoefficients, TransferWarning
 from poolwise.exports.line import Line, line_without
 from poolwise.exports.onnx_graph import graph
 from poolwise.exports.sklearn_pipeline import pipeline
 from poolwise.exports.sql import expression
-from poolwise.fit import held
+from poolwise.fit.powers_of_two import held
 from poolwise.fitted_model import FittedModel, solved
 from poolwise.input_checks import checked, checked_response, open_rows, open_whole
 from poolwise.intake import Intake, gather
@@ -32,7 +33,6 @@ from poolwise.options import checked_jobs
 from poolwise.precision import Precision, check_precision
 from poolwise.prediction import intervals, predictions
 from poolwise.problem import Method
-from poolwise.store import write
 from poolwise.strict_json import MOST_BYTES, AnyPath
 from poolwise.summary import Summary, summarise
 from poolwise.tables import Table

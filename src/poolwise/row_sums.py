@@ -11,7 +11,6 @@ from poolwise.chunks import HEAD
 from poolwise.double_double import Array, Pair, two_sum
 
 FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
-UNEVEN = 100.0  # the heaviest row over the lightest
 USUAL = 200  # columns below 2**-200 or above 2**200 are held in units of their own
 TINY = 2.0**-USUAL
 FEW = 24  # columns whose products are quicker in tiles

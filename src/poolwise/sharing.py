@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from poolwise.double_double import Array
 from poolwise.errors import BadOption, TooFewToShare
-from poolwise.store import Record
+from poolwise.moments_record import Record
 
 NONE = 1e-9  # share of rows that is rounding
 

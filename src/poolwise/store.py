@@ -9,23 +9,16 @@ from __future__ import annotations
 
 import math
 import os
-import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poolwise.chunks import HEAVIEST, LARGEST
-from poolwise.double_double import Array, Pair
-from poolwise.errors import NotOverwritten, NotWritten, UnreadableMoments
+from poolwise.double_double import Array
+from poolwise.errors import UnreadableMoments
 from poolwise.exact_sums import ExactSums
 from poolwise.fraction_matrix import Integers
-from poolwise.plausible import flaw_of, rounding_of
-from poolwise.row_sums import USUAL
+from poolwise.moments_record import Record, check_empty, check_record
 from poolwise.strict_json import (
     MOST_BYTES,
     AnyPath,
@@ -49,79 +42,11 @@ FORMAT, VERSION = "poolwise moments", 1
 SUFFIX = ".moments.json"
 MOST_UNITS = 2200  # no double needs a larger power of two, and none of its squares
 MOST_EXACT_UNITS = 2**14  # the same for exact sums, after a hundred maps
-LARGEST_HELD = 2.0 ** (USUAL + 20)  # in its unit: squares, times weights, are still finite
-CLOSE = 2.0**-40  # what a tail may be of its number, or a matrix from its transpose
-EQUAL = 2.0**-90  # what pairs may be from the exact sums they were rounded from
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """The plain numbers of moments.
-
-    Parameters
-    ----------
-    names, rows, weight, weight_tail, mean, mean_tail, low, high, units, sums
-        As in :class:`poolwise.Moments`.
-    scatter : array of shape (p, p)
-        The scatter, rounded to double.
-    scatter_tail : array of shape (p, p) or None
-        What rounding took from it, where that is kept.
-    """
-
-    names: tuple[str, ...]
-    rows: int
-    weight: float
-    weight_tail: float
-    mean: Array
-    mean_tail: Array
-    scatter: Array
-    scatter_tail: Array | None
-    low: Array
-    high: Array
-    units: NDArray[np.intp]
-    sums: ExactSums | None = None
 
 
 def is_moments_path(thing: object) -> bool:
     """Say whether something is a path of moments, by how it ends."""
     return isinstance(thing, str | os.PathLike) and str(os.fspath(thing)).lower().endswith(SUFFIX)
-
-
-def write(path: AnyPath, text: str, *, overwrite: bool) -> None:
-    """Write a whole text or none."""
-    with (
-        drafted(path, overwrite=overwrite) as draft,
-        draft.open("x", encoding="ascii", newline="\n") as out,
-    ):
-        out.write(text)
-
-
-@contextmanager
-def drafted(path: AnyPath, *, overwrite: bool) -> Iterator[Path]:
-    """Give another name to write to, which becomes the file's when all is written.
-
-    Parameters
-    ----------
-    path : str or path
-        The file, which is there whole in the end or, after an error, as it was.
-    overwrite : bool
-        Whether a file of that name may be replaced.
-    """
-    file = Path(path)
-    draft = file.with_name(f".{secrets.token_hex(8)}.{file.name[-100:]}")
-    try:
-        if file.is_dir():
-            raise NotWritten(str(file), "it is a folder")
-        if not overwrite and file.exists():
-            raise NotOverwritten(str(file))
-        yield draft
-        with draft.open("rb+") as written:
-            os.fsync(written.fileno())
-        draft.replace(file)
-    except OSError as error:
-        raise NotWritten(str(file), error.strerror or str(error)) from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def read(path: AnyPath, *, max_bytes: int = MOST_BYTES) -> Record:
@@ -213,74 +138,10 @@ def record_in(found: Any) -> Record:
     )
     with np.errstate(over="ignore", under="ignore"):
         if is_empty:
-            _check_empty(record)
+            check_empty(record)
         else:
-            _check(record)
+            check_record(record)
     return record
-
-
-def _check_empty(record: Record) -> None:
-    """Refuse products of no rows."""
-    tail = 0.0 if record.scatter_tail is None else record.scatter_tail
-    if record.scatter.any() or np.any(tail) or record.weight_tail or record.sums is not None:
-        raise Wrong("it has products of rows but no weight")
-    if (np.isinf(record.low) != np.isinf(record.high)).any():
-        raise Wrong("a column has one end of its range but not the other")
-
-
-def _check(record: Record) -> None:
-    """Refuse what no rows have."""
-    columns, weight, S = record.names, record.weight, record.scatter
-    low, high = np.ldexp(record.low, -record.units), np.ldexp(record.high, -record.units)
-    size = np.maximum(np.abs(low), np.abs(high))
-    _refuse(columns, record.low > record.high, "the range of {0!r} ends below its beginning")
-    _refuse(columns, size > LARGEST_HELD, "{0!r} is held in a unit that does not suit its range")
-    _refuse(
-        columns, np.abs(record.mean) > LARGEST_HELD, "the mean of {0!r} is outside of its range"
-    )
-    rounding = rounding_of(weight, low, high)
-    unit = np.sqrt(np.maximum(S.diagonal(), 0.0) + rounding)
-    both = np.outer(unit, unit)
-    tail = np.zeros_like(S) if record.scatter_tail is None else record.scatter_tail
-    for part, room in ((S, CLOSE), (tail, CLOSE * CLOSE)):
-        if (np.abs(part - part.T) > room * both).any():
-            raise Wrong("the scatter is not symmetric")
-    if flaw := flaw_of(columns, weight, record.mean, S, low, high, rounding):
-        raise Wrong(flaw)
-    too_large = np.abs(record.mean_tail) > CLOSE * size
-    _refuse(columns, too_large, "the mean of {0!r} has too large a tail")
-    if abs(record.weight_tail) > CLOSE * weight:
-        raise Wrong("the weight has too large a tail")
-    if (np.abs(tail) > CLOSE * both).any():
-        raise Wrong("the scatter has too large a tail")
-    if record.sums is not None:
-        _check_sums(record, record.sums, size, both)
-
-
-def _refuse(columns: Sequence[str], wrong: NDArray[np.bool_], what: str) -> None:
-    """Name the first column that is wrong."""
-    if wrong.any():
-        raise Wrong(what.format(columns[int(np.argmax(wrong))]))
-
-
-def _check_sums(record: Record, sums: ExactSums, size: Array, both: Array) -> None:
-    """Refuse exact sums that other numbers of the file contradict."""
-    if record.scatter_tail is None:
-        raise Wrong("it has exact sums but no scatter_tail")
-    if not sums.gram[-1, -1] > 0 or (sums.gram != sums.gram.T).any():
-        raise Wrong("its exact sums are not those of rows")
-    try:
-        weight, mean, fractions = sums.parts(record.units)
-        scatter = fractions.pair()
-    except OverflowError:
-        raise Wrong("its exact sums are beyond doubles") from None
-    for exact, high, low, unit in (
-        (weight, np.array(record.weight), np.array(record.weight_tail), np.array(record.weight)),
-        (mean, record.mean, record.mean_tail, size),
-        (scatter, record.scatter, record.scatter_tail, both),
-    ):
-        if (np.abs((exact - Pair(high, low)).high) > EQUAL * unit).any():
-            raise Wrong("its exact sums contradict its weight, mean or scatter")
 
 
 def _ends(found: Any, key: str, length: int, of_nothing: float, is_empty: bool) -> Array:

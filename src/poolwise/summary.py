@@ -13,6 +13,7 @@ from poolwise.boosting.stack import Stack
 from poolwise.fit import LinearFit
 from poolwise.intervals import coefficient_intervals
 from poolwise.problem import Problem
+from poolwise.text_tables import html_table, text_table
 from poolwise.tree_summary import TreeSummary
 
 GAIN = "Expected transfer gain over least squares on the target (squared error, model-based)"
@@ -278,31 +279,6 @@ def _known_from(problem: Problem, name: str) -> str:
     """Say where a coefficient comes from sources alone, as the target's rows are all alike."""
     target = problem.target
     return "one value in the target" if target.rows > 1 and target.is_constant(name) else ""
-
-
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of a table, the first column to the left, the others to the right."""
-    cells = [[_printable(c) for c in row] for row in (head, *rows)]
-    widths = [max(len(row[j]) for row in cells) for j in range(len(head))]
-    return [
-        "  ".join(
-            c.ljust(w) if j in (0, len(row) - 1) else c.rjust(w)
-            for j, (c, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
-
-
-def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in HTML, all cells escaped."""
-    top = "".join(f"<th>{escape(h)}</th>" for h in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _printable(text: str) -> str:
-    """Show control characters instead of sending them to a terminal."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -19,7 +19,7 @@ from poolwise.boosting.deriving import SETS
 from poolwise.boosting.folds import FOLDS, Folds
 from poolwise.intake import gather
 from tests.laws.problems import Table, Tables
-from tests.test_store import assert_same_bits
+from tests.stored_moments import assert_same_bits
 
 SEED = 5
 ALL_ROWS = 10**9

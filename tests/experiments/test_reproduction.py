@@ -3,10 +3,11 @@
 import pytest
 
 from poolwise.errors import BadOption, UnknownMethod, UnknownResult
-from poolwise.experiments import figures, parts, reproduction
+from poolwise.experiments import figures, outcomes, parts, reproduction
 from poolwise.experiments.data_folders import VARIABLE
+from poolwise.experiments.outcomes import NOT_JUDGED
 from poolwise.experiments.points import read_points
-from poolwise.experiments.reproduction import NAMES, NOT_JUDGED, entry_of, missing_data, reproduce
+from poolwise.experiments.reproduction import NAMES, entry_of, missing_data, reproduce
 from poolwise.experiments.runs import read_runs
 from poolwise.experiments.specs import STATISTICS, TABLES
 from tests.experiments.made_up import made_up_data
@@ -117,7 +118,7 @@ def test_a_bar_is_for_what_is_missing_alone(made_up_data, tmp_path, monkeypatch)
         shown.append((total, [(item.dataset, work(item)) for item in items]))
         return ()
 
-    monkeypatch.setattr(reproduction, "tracked", tracked)
+    monkeypatch.setattr(outcomes, "tracked", tracked)
     list(reproduce(["small3"], methods=["ols"], out=tmp_path, runs=2))
     (total, parts_made), *_ = shown
     assert total == sum(work for _, work in parts_made)

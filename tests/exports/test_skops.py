@@ -8,7 +8,7 @@ from skops.io.exceptions import UntrustedTypesFoundException
 from poolwise import METHODS, SKOPS_TRUSTED, PooledRegressor
 from poolwise.errors import RankDeficient, TransferWarning
 from poolwise.methods import ROW_METHODS
-from tests.model_file.test_model_file import assert_same_model
+from tests.model_file.reloading import assert_same_model
 from tests.model_file.worlds import WORLDS, fitted, world
 from tests.test_errors import EXAMPLES
 

@@ -18,20 +18,12 @@ from poolwise.boosting import deriving
 from poolwise.errors import MomentsLeftOut, NeedsTargetRows, NoCoefficients, UnreadableModel
 from poolwise.methods import Auto, BoostedPooling
 from tests.boosting.few_trees import grow_few
-from tests.model_file.test_model_file import (
-    cut,
-    loaded,
-    put,
-    quietly,
-    quietly_also_sklearn,
-    reloaded,
-    same,
-    saved,
-    text_of_model,
-)
+from tests.model_file.damage import cut, loaded, put, text_of_model
+from tests.model_file.reloading import quietly, quietly_also_sklearn, reloaded, same, saved
 from tests.model_file.test_schema import CHECK, MODEL
 from tests.model_file.worlds import fitted, world
-from tests.test_store import assert_same_bits, mutations
+from tests.mutations import mutations
+from tests.stored_moments import assert_same_bits
 
 KINDS = {
     "numbers": ("boosted_pooling", "numbers"),

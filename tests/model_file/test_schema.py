@@ -14,9 +14,9 @@ from referencing import Registry, Resource
 from poolwise.errors import UnreadableModel
 from poolwise.model_file.fits import KEYS as FIT_KEYS
 from poolwise.model_file.reading import KEYS, record_of
-from tests.model_file.test_model_file import BAD, KINDS, files, text_of_model
+from tests.model_file.damage import BAD, KINDS, files, text_of_model
 from tests.model_file.worlds import EVERY_METHOD, WORLDS, fitted, world
-from tests.test_store import mutations
+from tests.mutations import mutations
 
 
 def schema(name):

@@ -43,6 +43,7 @@ from poolwise.tables.file_batches import open_files
 from poolwise.tables.pattern_sums import SumByPattern
 from poolwise.tables.row_splitter import RowSplitter
 from poolwise.tables.streamed import LevelsFound, Reading
+from tests.tables.same import same
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
@@ -107,18 +108,6 @@ def target():
 def read(target, source, precision="exact"):
     y = pd.Series(target["a"] / 1e3 + target["new"], name="y")
     return gather(target, y, sources={"old": source}, precision=precision)
-
-
-def same(one, other):
-    """Say whether two collections of sources are the same to the last bit."""
-    assert list(one) == list(other)
-    for name, a in one.items():
-        b = other[name]
-        assert (a.names, a.rows, a.weight) == (b.names, b.rows, b.weight)
-        S, T = (m.scatter_between(m.names, m.names) for m in (a, b))
-        pairs = [(a.mean, b.mean), (a.mean_tail, b.mean_tail), (S, T), (a.low, b.low)]
-        assert all(np.array_equal(x, z) for x, z in pairs)
-    return True
 
 
 def write(folder, frame, form="parquet", files=5):

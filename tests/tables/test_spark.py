@@ -45,6 +45,7 @@ from poolwise.tables.pattern_sums import SumByPattern
 from poolwise.tables.row_splitter import RowSplitter
 from poolwise.tables.streamed import Reading
 from poolwise.tables.workers import Threads, workers_of
+from tests.tables.same import same
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 HAS_JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
@@ -127,18 +128,6 @@ def frame_of(spark, rows, *partitions):
 def read(target, source, precision="exact"):
     y = pd.Series(target["new"] + target["count"], name="y")
     return gather(target, y, sources={"old": source}, precision=precision)
-
-
-def same(one, other):
-    """Say whether moments of the same names have the same bits."""
-    assert list(one) == list(other)
-    for name, a in one.items():
-        b = other[name]
-        assert (a.names, a.rows, a.weight) == (b.names, b.rows, b.weight)
-        S, T = (m.scatter_between(m.names, m.names) for m in (a, b))
-        assert np.array_equal(a.mean, b.mean)
-        assert np.array_equal(S, T)
-    return True
 
 
 @pytest.mark.parametrize("partitions", [[1], [3], [9, "on"]], ids=["one", "three", "two of nine"])

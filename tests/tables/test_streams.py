@@ -23,6 +23,7 @@ from poolwise.errors import (
 )
 from poolwise.intake import gather
 from poolwise.tables import streams
+from tests.tables.same import same
 
 
 @pytest.fixture
@@ -91,17 +92,6 @@ def make(request):
 def read(target, source, precision="exact"):
     y = pd.Series(target["new"], name="y")
     return gather(target, y, sources={"old": source}, precision=precision)
-
-
-def same(one, other):
-    assert list(one) == list(other)
-    for name, a in one.items():
-        b = other[name]
-        assert (a.names, a.rows, a.weight) == (b.names, b.rows, b.weight)
-        S, T = (m.scatter_between(m.names, m.names) for m in (a, b))
-        assert np.array_equal(a.mean, b.mean)
-        assert np.array_equal(S, T)
-    return True
 
 
 @pytest.mark.parametrize("held", [2**26, 500], ids=["in memory", "in a file"])

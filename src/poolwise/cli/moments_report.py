@@ -14,13 +14,8 @@ from rich.console import Console
 
 from poolwise.cli.messages import harmless, tell
 from poolwise.cli.wording import as_typed
-from poolwise.errors import (
-    NotOverwritten,
-    RowsDropped,
-    TooFewToShare,
-    TransferWarning,
-    listed,
-)
+from poolwise.errors import NotOverwritten, RowsDropped, TooFewToShare, TransferWarning
+from poolwise.errors.wording import listed
 from poolwise.moments import Moments
 from poolwise.store import SUFFIX
 from poolwise.tables.row_splitter import Lacks

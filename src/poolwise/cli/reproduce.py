@@ -15,7 +15,7 @@ from poolwise.cli.messages import tell_left_out, told_plainly
 from poolwise.cli.screen import say_json, show_table
 
 if TYPE_CHECKING:
-    from poolwise.experiments.reproduction import Outcome
+    from poolwise.experiments.outcomes import Outcome
     from poolwise.experiments.verdict import Verdict
 
 FORMAT, VERSION = "poolwise reproduction", 1

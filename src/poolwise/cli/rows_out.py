@@ -48,7 +48,7 @@ def write_rows(table: Any, out: Any, *, force: bool = False) -> None:
 
 
 def _write_file(table: Any, out: Path, *, force: bool) -> None:
-    from poolwise.store import drafted
+    from poolwise.drafts import drafted
 
     ending = out.suffix.lower()
     with drafted(out, overwrite=force) as draft:

@@ -10,7 +10,8 @@ from poolwise.diagnostics.predictability import (
     PredictabilityLine,
     predictability,
 )
-from poolwise.diagnostics.shift import Shift, ShiftLine, shift
+from poolwise.diagnostics.shift import Shift, shift
+from poolwise.diagnostics.table_pair import ShiftLine
 
 __all__ = [
     "Conflict",

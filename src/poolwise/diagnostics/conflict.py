@@ -22,7 +22,7 @@ from poolwise.double_double import Array
 from poolwise.fit import LinearFit, recentred, regress
 from poolwise.moments import Moments
 from poolwise.problem import Problem
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 from poolwise.theory import Part
 
 LIKELY = 0.5  # probability from which a conflict is named

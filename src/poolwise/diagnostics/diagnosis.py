@@ -13,7 +13,7 @@ from poolwise.diagnostics.predictability import Predictability, predictability
 from poolwise.diagnostics.risk import solved
 from poolwise.diagnostics.shift import Shift, shift
 from poolwise.diagnostics.subject import problem_of
-from poolwise.errors import listed
+from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.methods import name_of_method
 

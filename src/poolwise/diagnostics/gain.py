@@ -10,9 +10,10 @@ from scipy.special import stdtr
 
 from poolwise.diagnostics.risk import Risk, solved, without_sources
 from poolwise.diagnostics.subject import problem_of
-from poolwise.fit import LinearFit, held
+from poolwise.fit import LinearFit
+from poolwise.fit.powers_of_two import held
 from poolwise.problem import Problem
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 SURE = 0.95  # probability that is called clear
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from poolwise.diagnostics.risk import Risk, solved
 from poolwise.diagnostics.subject import problem_of
-from poolwise.fit import LinearFit, held
+from poolwise.fit import LinearFit
+from poolwise.fit.powers_of_two import held
 from poolwise.problem import Problem
 from poolwise.progress import tracked
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 SHOWN = 20  # sources that are printed
 

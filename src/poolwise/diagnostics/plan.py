@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from poolwise.diagnostics.future import Features, Future
-from poolwise.diagnostics.risk import COVERAGE, Risk, solved, without_sources
+from poolwise.diagnostics.outcome import Outcome, gain_range, outcome_of
+from poolwise.diagnostics.risk import solved
 from poolwise.diagnostics.subject import problem_of
-from poolwise.double_double import Array
 from poolwise.errors import BadOption, TooFewRows
 from poolwise.fit import LinearFit
-from poolwise.intervals import quantile
 from poolwise.options import check_number
 from poolwise.problem import Problem
 from poolwise.progress import tracked
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 DOUBLINGS = 12  # of the rows of today, at most
 FEWEST = 5  # target rows: fewer say nothing about the spread of those to come
-MANY = (0.1, 0.9)  # of the ways in which the target may go on
 
 
 @dataclass(frozen=True, repr=False)
@@ -203,61 +201,26 @@ def plan(
         Future(own, today, features, (k + 0.5) / draws, [random_state, k]) for k in range(draws)
     ]
     jobs = ((n, future) for n in wanted for future in (futures if n > now else futures[:1]))
-    seen: dict[float, list[_Outcome]] = {}
+    seen: dict[float, list[Outcome]] = {}
     for n, future in tracked(jobs, len(wanted) * draws, "Planning", show=progress):
         outcomes = seen.setdefault(n, [])
-        outcomes.append(_outcome(own, future, n, features, today.noise))
+        outcomes.append(outcome_of(own, future, n, features, today.noise))
         complete = n <= now or len(outcomes) == draws
-        if rows is None and complete and _quantiles(outcomes)[1] < enough:
+        if rows is None and complete and gain_range(outcomes)[1] < enough:
             break
     return _plan(own, today, seen, enough, draws)
-
-
-@dataclass(frozen=True, eq=False)
-class _Outcome:
-    """One future at one number of rows."""
-
-    gain: float
-    width: float
-    width_alone: float
-    errors: Array
-
-
-def _outcome(
-    problem: Problem, future: Future, rows: float, features: Features, noise: float
-) -> _Outcome:
-    then = replace(problem, target=future.grow(rows), target_rows=None, source_rows={})
-    pooled, alone = solved(then), solved(without_sources(then))
-    risk, alone_risk = (_risk(fit, features) for fit in (pooled, alone))
-    assert pooled.covariance is not None
-    truth = future.noise if rows > problem.target.weight else noise
-    return _Outcome(
-        gain=Risk(pooled, features.design(pooled.centre, pooled.names)).distance(alone) / truth,
-        width=_width(pooled, risk),
-        width_alone=_width(alone, alone_risk),
-        errors=np.sqrt(np.maximum(pooled.covariance.diagonal()[1:], 0.0)),
-    )
-
-
-def _risk(fit: LinearFit, features: Features) -> float:
-    assert fit.covariance is not None
-    return float(np.sum(fit.covariance * features.design(fit.centre, fit.names)))
-
-
-def _width(fit: LinearFit, risk: float) -> float:
-    return 2.0 * quantile(fit.tails, COVERAGE) * float(np.sqrt((fit.noise or 0.0) + risk))
 
 
 def _plan(
     problem: Problem,
     today: LinearFit,
-    seen: dict[float, list[_Outcome]],
+    seen: dict[float, list[Outcome]],
     enough: float,
     draws: int,
 ) -> Plan:
     rows = tuple(seen)
     gain = [fmean([o.gain for o in found]) for found in seen.values()]
-    low, high = zip(*(_quantiles(found) for found in seen.values()), strict=True)
+    low, high = zip(*(gain_range(found) for found in seen.values()), strict=True)
     assert today.covariance is not None
     now = np.sqrt(np.maximum(today.covariance.diagonal()[1:], 0.0))
     mean = np.array([np.mean([o.errors for o in found], axis=0) for found in seen.values()])
@@ -292,11 +255,6 @@ def _wanted(rows: Sequence[float] | None, now: float) -> list[float]:
     if not len(given) or not np.isfinite(given).all() or given[0] < now:
         raise BadOption("rows", rows, f"numbers of target rows, none below the {now:g} of today")
     return [now, *(n for n in given.tolist() if n > now)]
-
-
-def _quantiles(found: Sequence[_Outcome]) -> tuple[float, float]:
-    low, high = np.quantile([o.gain for o in found], MANY)
-    return float(low), float(high)
 
 
 def _crossing(rows: Sequence[float], gain: Sequence[float], enough: float) -> float | None:

@@ -25,7 +25,7 @@ from poolwise.bayes.scaling import Scaled, scaled
 from poolwise.diagnostics.subject import problem_of
 from poolwise.double_double import Array
 from poolwise.problem import Problem
-from poolwise.summary import text_table
+from poolwise.text_tables import text_table
 
 DRAWS = 4000  # of the posterior; enough for two digits
 BIASED = 0.1  # R squared whose lower end says that data_pooling is biased

@@ -27,14 +27,15 @@ from poolwise.experiments.whole_files import replace_file
 # Modules and packages that compute no number of a table: a part outlives a change of these.
 ASIDE = frozenset(
     {
-        *("__main__", "cli", "comparison", "cross_validation", "demo", "progress"),
+        *("__main__", "cli", "comparison", "contenders", "cross_validation", "demo"),
+        *("progress", "target_folds"),
         *("experiments/detailed", "experiments/drawing", "experiments/expectations"),
         *("experiments/figure_specs", "experiments/figures", "experiments/points"),
         *("experiments/samples", "experiments/seeds", "experiments/simulations"),
         *("experiments/stacked_methods", "experiments/stacked_moments"),
         *("experiments/challenge", "experiments/dataset_statistics", "experiments/grids"),
         *("experiments/marks", "experiments/rendering", "experiments/reproduction"),
-        "experiments/verdict",
+        *("experiments/outcomes", "experiments/verdict"),
     }
 )
 

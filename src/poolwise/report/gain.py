@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from poolwise.cross_validation import BASELINE
+from poolwise.contenders import BASELINE
 from poolwise.diagnostics import Diagnosis, GainLine
 from poolwise.report.measured import ALONE
 

@@ -9,13 +9,15 @@ import numpy as np
 
 from poolwise.answer import Answer, AnyMethod, answered
 from poolwise.comparison import FEW_TEST_ROWS, LEVEL, Comparison
-from poolwise.cross_validation import BASELINE, FEWEST, compare_intake, named_methods
+from poolwise.contenders import BASELINE, named_methods
+from poolwise.cross_validation import compare_intake
 from poolwise.diagnostics.risk import without_sources
 from poolwise.errors import BadWeights, TooFewToCompare
 from poolwise.intake import Intake
 from poolwise.precision import Precision
 from poolwise.problem import Problem
 from poolwise.report.words import plural
+from poolwise.target_folds import FEWEST
 
 ALONE = "without_history"
 # Rows of the target and of the history up to which a method that reads them again is quick.

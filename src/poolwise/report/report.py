@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from poolwise.drafts import write
 from poolwise.errors import BadOption
 from poolwise.precision import Precision
 from poolwise.problem import Method
@@ -20,7 +21,6 @@ from poolwise.regressor import PooledRegressor, fit_kept
 from poolwise.report.contents import Subject, contents
 from poolwise.report.html import page
 from poolwise.report.provenance import GivenFiles, provenance
-from poolwise.store import write
 from poolwise.strict_json import AnyPath
 from poolwise.tables import open_table
 

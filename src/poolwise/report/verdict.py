@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from poolwise.comparison import FEWEST_TESTED
-from poolwise.cross_validation import BASELINE
+from poolwise.contenders import BASELINE
 from poolwise.diagnostics import Diagnosis
 from poolwise.diagnostics.diagnosis import SMALL
 from poolwise.diagnostics.gain import SURE

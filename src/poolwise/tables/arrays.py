@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from poolwise.chunks import doubles, doubles_of_objects
 from poolwise.double_double import Array
-from poolwise.errors import NotNumeric, NotTwoDimensional, RoundedIntegers, listed
+from poolwise.errors import NotNumeric, NotTwoDimensional, RoundedIntegers
+from poolwise.errors.wording import listed
 from poolwise.tables.columns import Column
 
 

@@ -12,8 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from poolwise.drafts import write
 from poolwise.errors import BadOption, NotACheckpoint
-from poolwise.store import write
 
 FORMAT, VERSION = "poolwise checkpoint", 1
 PAUSE = 2.0  # seconds between two writings: about so much work is done twice after a kill

@@ -6,15 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from poolwise.errors import (
-    BadOption,
-    DuplicateColumns,
-    MissingColumns,
-    NotInFile,
-    NotInstalled,
-    NotNumeric,
-)
-from poolwise.tables.arrow_columns import Kind, kind_of
+from poolwise.errors import DuplicateColumns, MissingColumns, NotInstalled, NotNumeric
+from poolwise.tables.arrow_columns import Kind
+from poolwise.tables.file_columns import check_presence, filter_of, key_types, kinds_in_files
 from poolwise.tables.files import Files
 from poolwise.tables.formats import Reader
 from poolwise.tables.paths import File, find_files
@@ -190,7 +184,7 @@ def open_files(
     readers = readers_of(files, where) if readers is None else readers
     named = dict.fromkeys(n for reader in readers for n in reader.schema.names)
     features = [*texts] if files.columns is None else [str(n) for n in files.columns]
-    keys = _key_types(readers, texts)
+    keys = key_types(readers, texts)
     wanted = [k for k in keys if k in (*features, response, files.weights) and k not in named]
     names = (*named, *wanted)
     if files.columns is not None:
@@ -198,16 +192,16 @@ def open_files(
             raise MissingColumns(unknown, (*names, *keys), where)
         names = tuple(n for n in names if n in (*features, response, files.weights))
     used = [n for n in names if n in features and n in texts and n != files.weights]
-    _check_presence(readers, files, used, response)
+    check_presence(readers, files, used, response)
     numbers = {n: False for n in (response, files.weights) if n is not None}
     asked = {n: texts.get(n, False) for n in used} | {
         n: t for n, t in numbers.items() if n in names
     }
-    kinds = _kinds(readers, asked, keys)
+    kinds = kinds_in_files(readers, asked, keys)
     for name in numbers:
         if kinds.get(name) == "text":
             raise NotNumeric(name, f"of {where} holds text", "Give one number per row.")
-    expression, filtered = _filter(files.filter, readers, keys)
+    expression, filtered = filter_of(files.filter, readers, keys)
     workers = workers_of(files.workers, jobs)
     batches = FileBatches(readers, names, kinds, keys, expression, filtered, workers)
     return StreamedTable(batches, where, files.weights, files.nulls, files.progress)
@@ -233,108 +227,6 @@ def readers_of(files: Files, where: str) -> tuple[Reader, ...]:
         if len(set(reader.schema.names)) < len(reader.schema.names):
             raise DuplicateColumns(reader.schema.names, str(reader.file.path))
     return readers
-
-
-def _check_presence(
-    readers: Sequence[Reader], files: Files, used: Sequence[str], response: str | None
-) -> None:
-    """Refuse a file that lacks a column which it must have."""
-    holders = {n: str(r.file.path) for r in reversed(readers) for n in r.names}
-    must = {n: "the name of the response" for n in holders if n == response}
-    if files.weights:
-        must[files.weights] = "which Files(..., weights=...) names"
-    if files.nulls != "split":
-        must |= {n: f"which {holders[n]!r} has" for n in used}
-    for reader in readers:
-        there = reader.names
-        for name, why in must.items():
-            if name not in there:
-                raise NotInFile(str(reader.file.path), name, there, why)
-
-
-def _kinds(
-    readers: Sequence[Reader], asked: Mapping[str, bool], keys: Mapping[str, Any]
-) -> dict[str, Kind]:
-    """Return what the columns asked for hold, in all files alike."""
-    kinds: dict[str, Kind] = {}
-    first: dict[str, str] = {}
-    for reader in readers:
-        for name, is_text in asked.items():
-            path = str(reader.file.path)
-            if name not in reader.schema.names:
-                if name in reader.file.keys:
-                    kinds[name] = kind_of(keys[name]) or "text"
-                continue
-            own = kind_of(reader.schema.field(name).type)
-            if reader.file.format == "csv":
-                own = "text" if is_text else "number"
-            if own is None:
-                advice = "Turn it into numbers (days since a date, say) or text, or drop it."
-                kind = reader.schema.field(name).type
-                raise NotNumeric(name, f"of {path} holds {kind}", advice)
-            held = kinds.setdefault(name, own)
-            if held == "void" or own == "void":
-                kinds[name] = own if held == "void" else held
-            elif held != own:
-                words = {"text": "text", "number": "numbers"}
-                what = f"holds {words[held]} in {first[name]} and {words[own]} in {path}"
-                raise NotNumeric(name, what, "Write it alike in all files.")
-            if own != "void":
-                first.setdefault(name, path)
-    return kinds
-
-
-def _key_types(readers: Sequence[Reader], texts: Mapping[str, bool]) -> dict[str, Any]:
-    import pyarrow as pa
-
-    values: dict[str, list[str]] = {}
-    for reader in readers:
-        for name, value in reader.file.keys.items():
-            values.setdefault(name, []).extend([] if value is None else [value])
-    return {
-        name: pa.string() if texts.get(name) or not _are_integers(own) else pa.int64()
-        for name, own in values.items()
-    }
-
-
-def _are_integers(values: Sequence[str]) -> bool:
-    return all(v.removeprefix("-").isdecimal() and len(v) < 19 for v in values)
-
-
-def _filter(given: Any, readers: Sequence[Reader], keys: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return an expression, and the types of the columns that it is about."""
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-
-    if given is None:
-        return None, {}
-    types = dict(keys)
-    for reader in readers:
-        for own in reader.schema:
-            if own.name not in types or pa.types.is_null(types[own.name]):
-                types[own.name] = own.type
-    try:
-        expression = given
-        if not isinstance(given, ds.Expression):
-            from pyarrow.parquet import filters_to_expression
-
-            expression = filters_to_expression([given] if isinstance(given, tuple) else given)
-        pa.schema(types.items()).empty_table().filter(expression)
-    except (pa.ArrowException, ValueError, TypeError, KeyError) as error:
-        what = f"a condition on columns of the files, which are {list(types)} ({error})"
-        raise BadOption("filter", given, what) from error
-    return expression, {n: t for n, t in types.items() if not _binds(expression, types, without=n)}
-
-
-def _binds(expression: Any, types: Mapping[str, Any], *, without: str) -> bool:
-    import pyarrow as pa
-
-    try:
-        rest = [(n, t) for n, t in types.items() if n != without]
-        pa.schema(rest).empty_table().filter(expression)
-    except pa.ArrowException:
-        return False
-    return True
 
 
 def _constant(value: str | None, arrow_type: Any, rows: int) -> Any:

@@ -19,8 +19,8 @@ from poolwise.errors import (
     NoSharedColumn,
     TransferWarning,
     UnclearLevels,
-    listed,
 )
+from poolwise.errors.wording import listed
 from poolwise.moments import Moments
 from poolwise.tables.columns import Column
 from poolwise.tables.indicators import NONE_LEFT, flaw_of_indicators, with_the_rest

@@ -1,35 +1,27 @@
-"""LinearFit, what every method returns, and regress(), least squares from moments."""
+"""LinearFit: a linear model about a centre, and how it came about."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.chunks import LARGEST
-from poolwise.double_double import Array, Pair, two_product, two_sum
+from poolwise.double_double import Array, two_product
 from poolwise.errors import (
-    BadOption,
     BeyondDoubles,
-    DigitsLost,
     PredictionsBeyondDoubles,
-    RankDeficient,
     TransferWarning,
     VarianceLeftOut,
 )
+from poolwise.fit.powers_of_two import all_held, bounds_held, held, is_extreme, units_of_terms
 from poolwise.inverse_root import EPS
-from poolwise.least_squares import Solution, plain_residual, solve
 from poolwise.moments import Moments
 from poolwise.tails import NORMAL, Tails
-
-Ddof: TypeAlias = Literal["unbiased", "mle"]
-
-ROUNDED = 1e-8  # share of the coefficients that rounding may change without a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +88,8 @@ class LinearFit:
     @cached_property
     def intercept(self) -> float:
         """Prediction where all features are zero."""
-        if _is_extreme(self.level, self.coef, self.centre):
-            own, top = _units(self.centre, np.append(self.level, self.coef))
+        if is_extreme(self.level, self.coef, self.centre):
+            own, top = units_of_terms(self.centre, np.append(self.level, self.coef))
             with np.errstate(over="ignore"):
                 intercept = float(np.ldexp(self._times(-own, -top).intercept, top))
             if not math.isfinite(intercept):
@@ -118,7 +110,7 @@ class LinearFit:
         if self.intercept_variance is not None:
             errors[0] = np.sqrt(self.intercept_variance)
             return errors
-        own, top = _units(self.centre, errors)
+        own, top = units_of_terms(self.centre, errors)
         at, unit = np.append(1.0, -np.ldexp(self.centre, -own)), np.append(0, own) - top
         with np.errstate(over="ignore"):  # no covariance is above the product of two errors
             scaled = np.clip(np.ldexp(self.covariance, unit[:, None] + unit), -1.0, 1.0)
@@ -178,12 +170,12 @@ class LinearFit:
                 coef=np.ldexp(self.coef, both[1:]),
                 centre=centre,
                 level=float(np.ldexp(level, theirs)),
-                covariance=_all_held(self.covariance, both[:, None] + both),
+                covariance=all_held(self.covariance, both[:, None] + both),
                 noise=held(self.noise, 2 * theirs),
                 source_noise={n: held(v, 2 * theirs) for n, v in self.source_noise.items()},
                 tail=None if self.tail is None else np.ldexp(self.tail, both),
                 intercept_variance=held(self.intercept_variance, 2 * theirs),
-                bounds=_bounds_held(self.bounds, theirs),
+                bounds=bounds_held(self.bounds, theirs),
             )
 
     def predict(self, X: Array) -> Array:
@@ -222,7 +214,7 @@ class LinearFit:
         beyond = np.flatnonzero(np.isfinite(X).all(axis=1) & ~np.isfinite(predicted))
         if len(beyond):  # or only some of their terms are, which cancel
             step = X[beyond] - self.centre
-            own, top = _units(np.abs(step).max(axis=0), np.append(self.level, self.coef))
+            own, top = units_of_terms(np.abs(step).max(axis=0), np.append(self.level, self.coef))
             scaled = self._times(-own, -top)
             with np.errstate(over="ignore"):
                 predicted[beyond] = np.ldexp(np.ldexp(step, -own) @ scaled.coef + scaled.level, top)
@@ -231,208 +223,8 @@ class LinearFit:
         return predicted
 
 
-def regress(
-    moments: Moments,
-    response: str,
-    features: Sequence[str] | None = None,
-    *,
-    intercept: bool = True,
-    ridge: float = 0.0,
-    ddof: Ddof = "unbiased",
-    where: str = "the target",
-) -> LinearFit:
-    """Least squares of one column on others.
-
-    Parameters
-    ----------
-    moments : Moments
-        Of the features and the response.
-    response : str
-        Name of the response.
-    features : sequence of str, optional
-        Names of the features; all other columns unless given.
-    intercept : bool, default=True
-        Whether the line may miss the origin.
-    ridge : float, default=0.0
-        Added to the diagonal of the features' scatter.
-    ddof : {"unbiased", "mle"}, default="unbiased"
-        Divide the residual by (rows - coefficients), or by rows.
-    where : str, default="the target"
-        What to call the data in a caution.
-
-    Returns
-    -------
-    LinearFit
-        With covariance ``noise * inverse`` if ``noise`` is known and ``ridge`` is zero.
-    """
-    _check_ddof(ddof)
-    others = [n for n in moments.names if n != response]
-    names = tuple(others if features is None else features)
-    if moments.units.any():
-        scaled = moments.rescaled(moments.units)
-        fit = regress(
-            scaled, response, names, intercept=intercept, ridge=ridge, ddof=ddof, where=where
-        )
-        units = dict(zip(moments.names, moments.units.tolist(), strict=True))
-        return fit.times_units(units, response, scaled.sizes())
-    solution = solve_named(moments, names, [response], intercept=intercept, ridge=ridge)
-    free = moments.weight - solution.rank - intercept
-    divisor = moments.weight if ddof == "mle" else free
-    noise = float(solution.residual[0, 0]) / divisor if free > 0 else None
-    coef, centre, at_zero = solution.coef[:, 0], np.zeros(len(names)), None
-    level, level_tail = 0.0, 0.0
-    if intercept:
-        at, y = moments.index(names), moments.index([response])[0]
-        centre = moments.mean[at]
-        below = moments.mean_tail[y] - moments.mean_tail[at] @ coef.high
-        level, level_tail = map(float, two_sum(moments.mean[y], below))
-        if solution.inverse.low.any():  # else doubles are enough
-            mean = moments.mean_pair[at]
-            spread = (mean * (solution.inverse @ mean[:, None])[:, 0]).total()
-            at_zero = float((Pair.of(1.0) / moments.weight_pair + spread).high)
-    covariance, cautions = None, cautions_of(solution, names, where)
-    if noise is not None and ridge == 0.0:
-        covariance = np.zeros((len(names) + 1, len(names) + 1))
-        covariance[0, 0] = noise / moments.weight if intercept else 0.0
-        with np.errstate(over="ignore"):
-            covariance[1:, 1:] = noise * solution.inverse.high
-        if not np.isfinite(covariance).all():
-            covariance, cautions = None, (*cautions, VarianceLeftOut(names))
-    return LinearFit(
-        names=names,
-        coef=coef.high,
-        centre=centre,
-        level=level,
-        covariance=covariance,
-        noise=noise,
-        dropped={names[j]: f"constant in {where}" for j in solution.constant},
-        cautions=cautions,
-        tail=np.concatenate(([level_tail], coef.low)),
-        intercept_variance=None if noise is None or at_zero is None else noise * at_zero,
-        tails=Tails(free) if noise is not None else NORMAL,
-    )
-
-
-def through_means(
-    moments: Moments, features: Sequence[str], response: str, coef: Array
-) -> tuple[Array, float]:
-    """Return centre and level of the model with these coefficients through the means.
-
-    Parameters
-    ----------
-    moments, features, response
-        As in :func:`regress`.
-    coef : array of shape (d,)
-        The coefficients.
-    """
-    at, y = moments.index(features), moments.index([response])[0]
-    below = moments.mean_tail[y] - moments.mean_tail[at] @ coef  # the centre is a rounded mean
-    return moments.mean[at], float(moments.mean[y] + below)
-
-
-def noise_of(
-    moments: Moments,
-    response: str,
-    features: Sequence[str],
-    *,
-    intercept: bool = True,
-    ddof: Ddof = "unbiased",
-) -> float | None:
-    """Return the noise that `regress` would find, without its coefficients where that is quicker.
-
-    Parameters
-    ----------
-    moments, response, features, intercept, ddof
-        As in :func:`regress`.
-    """
-    _check_ddof(ddof)
-    free = moments.weight - len(features) - intercept
-    if intercept and free > 0 and not moments.units.any():
-        at, y = moments.index(features), moments.index([response])[0]
-        residual = plain_residual(moments.scatter, at, y)
-        if residual is not None:
-            return residual / (moments.weight if ddof == "mle" else free)
-    return regress(moments, response, features, intercept=intercept, ddof=ddof).noise
-
-
-def solve_named(
-    moments: Moments,
-    features: Sequence[str],
-    responses: Sequence[str],
-    *,
-    intercept: bool = True,
-    ridge: float = 0.0,
-) -> Solution:
-    """Least squares of several columns on the same features, by name."""
-    at, to = moments.index(features), moments.index(responses)
-    if not intercept:
-        return solve(moments.about_zero(), at, to, ridge)
-    if moments.scatter.is_plain:
-        return solve(moments.scatter, at, to, ridge)
-    size = moments.scatter.diagonal() + moments.weight * moments.mean**2
-    return solve(moments.scatter, at, to, ridge, size)
-
-
-def cautions_of(
-    solution: Solution, names: Sequence[str], where: str
-) -> tuple[TransferWarning, ...]:
-    """Return what should be said about a solution."""
-    if solution.dependent:
-        return (RankDeficient([names[j] for j in solution.dependent], where),)
-    if solution.error > ROUNDED:
-        return (DigitsLost(where, solution.error, solution.better),)
-    return ()
-
-
-def _check_ddof(ddof: Ddof) -> None:
-    if ddof not in ("unbiased", "mle"):
-        raise BadOption("ddof", ddof, "'unbiased' or 'mle'")
-
-
 def recentred(covariance: Array, old: Array, new: Array) -> Array:
     """Return a covariance of (level, coef) for a level at another centre."""
     T = np.eye(len(covariance))
     T[0, 1:] = new - old
     return T @ covariance @ T.T
-
-
-def _all_held(values: Array | None, exponents: NDArray[np.intp]) -> Array | None:
-    """Return numbers times powers of two, or None where doubles cannot hold all of them."""
-    if values is None:
-        return None
-    with np.errstate(over="ignore", under="ignore"):
-        held: Array = np.ldexp(values, exponents)
-    fits = np.isfinite(held).all() and ((held == 0.0) == (values == 0.0)).all()
-    return held if fits else None
-
-
-def _bounds_held(bounds: tuple[float, float] | None, exponent: int) -> tuple[float, float] | None:
-    """Return bounds times a power of two, the largest doubles where they are beyond."""
-    if bounds is None:
-        return None
-    with np.errstate(over="ignore"):
-        low, high = np.clip(np.ldexp(bounds, exponent), -LARGEST, LARGEST)
-    return float(low), float(high)
-
-
-def held(value: float | None, exponent: int) -> float | None:
-    """Return a number times a power of two, or None where a double cannot hold it."""
-    if value is None:
-        return None
-    one = _all_held(np.array([value]), np.array([exponent]))
-    return None if one is None else float(one[0])
-
-
-def _units(at: Array, model: Array) -> tuple[NDArray[np.intp], int]:
-    """Return units of the features and of the response in which no term of a sum is above one.
-
-    The terms are those of (level, coef), or of their errors, times features at a point.
-    """
-    own = np.where(at != 0.0, np.frexp(at)[1], -4000).astype(np.intp)
-    size = np.frexp(model)[1] + np.append(0, own)
-    return own, int(size.max(where=model != 0.0, initial=-4000))
-
-
-def _is_extreme(*numbers: Array | float) -> bool:
-    """Say whether a product of two of these, or of three, may be too large."""
-    return any(np.abs(n).max(initial=0.0) > 1e100 for n in numbers)

@@ -1,0 +1,44 @@
+"""How messages write names and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+
+def capital(text: str) -> str:
+    """Start a sentence, unless it starts with the name of a file."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() else text
+
+
+def listed(names: Sequence[object], most: int = 12) -> str:
+    """Write names as a list, shortened when there are many."""
+    shown = [str(n) for n in names[:most]]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{shown}{more}"
+
+
+def did_you_mean(name: object, there: Sequence[object]) -> str:
+    """Ask whether the nearest name was meant, with a blank before it; nothing if none is near."""
+    near = get_close_matches(str(name), [str(n) for n in there], n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def rows_for(rows: float, coefficients: int) -> str:
+    """Write how many rows there are for how many coefficients."""
+    many = "" if coefficients == 1 else "s"
+    return f"{rows:g} row{'' if rows == 1 else 's'} for {coefficients} coefficient{many}"
+
+
+def named_counts(counts: Mapping[str, int], most: int = 12) -> str:
+    """Write counts by name as a dict, shortened when there are many."""
+    shown = {str(n): c for n, c in list(counts.items())[:most]}
+    more = f" and {len(counts) - most} more columns" if len(counts) > most else ""
+    return f"{shown}{more}"
+
+
+def counted(counts: Mapping[str, int], most: int = 12) -> str:
+    """Write counts by name as a sentence, shortened when there are many."""
+    shown = [f"{name!r} in {count:,}" for name, count in list(counts.items())[:most]]
+    return ", ".join([*shown, f"{len(counts) - most} more columns"][: len(counts)])

@@ -1,0 +1,122 @@
+"""Damaged model files: each is refused with its reason, or gives a model that works."""
+
+import json
+import sys
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from poolwise import METHODS, PooledRegressor
+from poolwise.errors import UnreadableModel
+from tests.model_file.damage import BAD, KINDS, files, loaded, put
+from tests.model_file.reloading import assert_same_fit, quietly_also_sklearn, saved
+from tests.model_file.worlds import fitted, world
+from tests.mutations import mutations
+
+
+class TestReading:
+    @pytest.fixture
+    def data(self):
+        return deepcopy(files()[0])
+
+    @pytest.mark.parametrize("kind", BAD)
+    def test_what_contradicts_itself_is_refused_by_file_and_reason(self, kind, data):
+        change, why = BAD[kind]
+        with pytest.raises(UnreadableModel, match=rf"(?s)b\.model\.json cannot be read.*{why}"):
+            loaded(change(data))
+
+    @pytest.mark.parametrize(
+        ("text", "why"),
+        [
+            ("", "it is not JSON"),
+            ("{", "it is not JSON"),
+            ("[]", "does not say"),
+            ("[" * 100_000, "nested too deeply"),
+            ('{"a": ' * 100_000, "nested too deeply"),
+            ('{"format": "poolwise model", "format": "poolwise model"}', "same key twice"),
+            ('{"level": NaN}', "it holds NaN"),
+            ('{"level": Infinity}', "it holds Infinity"),
+            ('{"level": ' + "9" * 5000 + "}", "too many digits"),
+        ],
+    )
+    def test_what_is_not_this_format_is_refused(self, text, why):
+        with pytest.raises(UnreadableModel, match=why):
+            loaded(text)
+
+    def test_a_number_beyond_doubles_is_refused(self, data):
+        text = json.dumps(put(12345.5, "fit", "level")(data)).replace("12345.5", "1e999")
+        with pytest.raises(UnreadableModel, match="level holds a number beyond doubles"):
+            loaded(text)
+
+    def test_a_file_that_is_too_large_missing_or_binary_is_refused(self, tmp_path):
+        path = saved(fitted("target_only", world("numbers")), tmp_path)
+        with pytest.raises(UnreadableModel, match=r"larger than 100 bytes.*larger max_bytes"):
+            PooledRegressor.load(path, max_bytes=100)
+        assert PooledRegressor.load(str(path), max_bytes=path.stat().st_size).n_features_in_ == 3
+        with pytest.raises(UnreadableModel, match="there is no such file"):
+            PooledRegressor.load(tmp_path / "none.model.json")
+        with pytest.raises(UnreadableModel, match="Check that it is a file"):
+            PooledRegressor.load(tmp_path)
+        path.write_bytes(b"\x80\x04\x95")  # how a pickle begins
+        with pytest.raises(UnreadableModel, match="not text in UTF-8"):
+            PooledRegressor.load(path)
+
+    def test_loading_imports_nothing_and_calls_no_method(self, data, monkeypatch):
+        def never(*_args, **_options):
+            pytest.fail("a method was asked to solve")
+
+        for kind in METHODS.values():
+            monkeypatch.setattr(kind, "solve", never)
+        before = set(sys.modules)
+        loaded(data)
+        assert set(sys.modules) == before
+
+    def test_a_name_that_is_a_class_of_python_stays_a_text(self, data):
+        record = loaded(put("builtins.eval", "options", "response")(data))
+        assert record.options["response"] == "builtins.eval"
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=400)
+@given(st.data())
+def test_a_mutated_file_gives_our_error_or_a_model_that_works(tmp_path_factory, data):
+    which = data.draw(st.integers(0, len(KINDS) - 1))
+    found = data.draw(mutations(files()[which]))
+    path = tmp_path_factory.mktemp("mutant") / "a.model.json"
+    path.write_text(json.dumps(found))
+    try:
+        model = PooledRegressor.load(path)
+    except UnreadableModel:
+        return
+    has_moments = model.problem_ is not None
+    model.save(path, overwrite=True, moments=has_moments)
+    again = PooledRegressor.load(path)
+    assert str(again.get_params()) == str(model.get_params())
+    assert_same_fit(again.fit_, model.fit_)
+    tried = world(KINDS[which])
+    for table in (tried.rows, tried.lacking):
+        answer = quietly_also_sklearn(model.predict, table)
+        assert isinstance(answer, str) or np.isfinite(answer).all()
+    quietly_also_sklearn(model.predict_interval, tried.rows)
+    quietly_also_sklearn(model.summary)
+    quietly_also_sklearn(model.update, **tried.more)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from(range(len(KINDS))), st.data())
+def test_a_garbled_text_gives_our_error_or_a_model(which, draw):
+    text = json.dumps(files()[which])
+    for _ in range(draw.draw(st.integers(1, 4))):
+        at = draw.draw(st.integers(0, len(text)))
+        end = min(len(text), at + draw.draw(st.integers(0, 3)))
+        new = draw.draw(st.text(alphabet='0123456789eE+-.,:[]{}"NaInfty \\u', max_size=3))
+        text = text[:at] + new + text[end:]
+    try:
+        record = loaded(text)
+    except UnreadableModel:
+        return
+    assert np.isfinite(record.fitted.fit.coef).all()
