@@ -28,7 +28,8 @@ from poolwise.errors import (
     UnknownMethod,
 )
 from poolwise.intake import Intake, gather
-from poolwise.methods import METHOD_NAMES, METHODS, method_of
+from poolwise.methods import METHOD_NAMES, METHODS, ROW_METHODS, method_of
+from poolwise.options import check_seed
 from poolwise.precision import Precision
 from poolwise.progress import tracked
 from poolwise.regressor import PooledRegressor
@@ -36,6 +37,7 @@ from poolwise.suspicions import suspicions
 from poolwise.tables.arrays import ArrayTable
 from poolwise.tables.columns import Column, encoded
 from poolwise.tables.rows import TableRows
+from poolwise.tree_summary import MeanTrees, TreeSummary
 
 BASELINE = "target_only"
 FEWEST = 3  # target rows that can be split
@@ -87,7 +89,7 @@ def compare(
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments, for all methods; see :class:`PooledRegressor`.
     random_state : int, default=0
-        Seed of the folds and of the trees.
+        Seed of the folds, of ``trees_on_nan``, and of methods with trees that are given by name.
     progress : bool, optional
         Whether to show a progress bar; unless given, on a terminal.
 
@@ -150,12 +152,13 @@ def compare_intake(
     repeats : int, default=10
         How often to split, unless ``cv`` is a splitter.
     """
+    check_seed(random_state)
     contenders = _contenders(methods, random_state)
     data = _Data.of(intake, precision)
     folds = _folds(cv, repeats, data, random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
-    weights: dict[str, list[dict[str, float]]] = {}
+    made: dict[str, list[TreeSummary]] = {}
     jobs = [(label, fold) for label in contenders for fold in folds]
     for label, (train, test) in tracked(jobs, len(jobs), "Comparing", show=progress):
         if label in skipped:
@@ -168,8 +171,8 @@ def compare_intake(
         except Exception as error:
             error.add_note(f"This happened in compare, with the method {label!r}.")
             raise
-        if isinstance(fitted, Answer) and (found := fitted.weights):
-            weights.setdefault(label, []).append(found)
+        if isinstance(fitted, Answer) and fitted.derived and fitted.derived.stack:
+            made.setdefault(label, []).append(TreeSummary.of(fitted.derived.stack))
         scores[label].append(data.rmse(fitted.predict, test))
     return Comparison(
         scores={label: np.array(s) for label, s in scores.items() if label not in skipped},
@@ -180,7 +183,7 @@ def compare_intake(
         target_rows=len(data.y),
         test_rows=float(np.mean([len(test) for _, test in folds])),
         own=tuple(label for label, c in contenders.items() if not _is_line(c)),
-        weights={label: _mean_weights(each) for label, each in weights.items()},
+        trees={label: MeanTrees.of(each) for label, each in made.items()},
     )
 
 
@@ -315,23 +318,21 @@ class _Data:
 
 def _contenders(methods: Any, random_state: int) -> dict[str, Any]:
     named = named_methods(methods, random_state)
-    contenders = {label: _contender(given) for label, given in named.items()}
+    contenders = {label: _contender(given, random_state) for label, given in named.items()}
     contenders.setdefault(BASELINE, method_of(BASELINE))
     return contenders
 
 
-def _contender(given: Any) -> Any:
+def _contender(given: Any, random_state: int) -> Any:
+    """Return what fits; a method with trees that is given by name has the seed of all."""
+    if isinstance(given, str) and given in ROW_METHODS:
+        kind: Any = ROW_METHODS[given]
+        return kind(random_state=random_state)
     if isinstance(given, str | type) or is_method(given):
         return method_of(given)
     if hasattr(given, "fit") and hasattr(given, "predict"):
         return given
     raise UnknownMethod(given, list(METHOD_NAMES))
-
-
-def _mean_weights(each: list[dict[str, float]]) -> dict[str, float]:
-    """Return the mean weight of each candidate; one that is not there has none."""
-    names = dict.fromkeys(name for weights in each for name in weights)
-    return {n: sum(w.get(n, 0.0) for w in each) / len(each) for n in names}
 
 
 def _is_line(contender: Any) -> bool:

@@ -16,7 +16,7 @@ from poolwise.double_double import Array
 from poolwise.errors import BadOption, TooFewRows
 from poolwise.fit import LinearFit
 from poolwise.intervals import quantile
-from poolwise.options import check_number
+from poolwise.options import check_number, check_seed
 from poolwise.problem import Problem
 from poolwise.progress import tracked
 from poolwise.summary import text_table
@@ -191,6 +191,7 @@ def plan(
     check_number("enough", enough, positive=True)
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise BadOption("draws", draws, "a whole number, one at least")
+    check_seed(random_state)
     now = own.target.weight
     if now < FEWEST:
         raise TooFewRows("plan", now, FEWEST, "diagnose, which is about today")
