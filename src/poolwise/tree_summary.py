@@ -17,7 +17,7 @@ WORDS = {
     "all_pooled_trees": "trees on all rows, all that were grown",
     "target_trees": "trees on the target rows alone, of 8 leaves",
     "deep_target_trees": "trees on the target rows alone, of 31 leaves",
-    "corrected": "Bayes pooling with that column, then trees on the rest",
+    "corrected": "Bayes pooling with that column, corrected by trees",
 }
 MEAN = "weighted mean", "the prediction: a mean of these, by their weights"
 
