@@ -76,6 +76,7 @@ def test_the_data_are_plain_and_add_up():
     data = json.loads(made().json(), parse_constant=pytest.fail)
     assert data == made().data
     trees = data["trees"]
+    assert trees.keys() == {"text", "error", "candidates", "effects"}
     assert sum(c["weight"] for c in trees["candidates"]) == pytest.approx(1.0)
     (effect,) = trees["effects"]
     assert effect["feature"] == NEW
@@ -92,7 +93,7 @@ def test_what_is_about_linear_models_says_so(method):
     assert "thanks to history" not in page
     labels = [x["label"] for x in made(method).data["gain"]["lines"]]
     assert labels == [
-        "Expected of a linear model, against the same linear model without history",
+        "Expected of a linear model, against itself without history",
         "Expected of a linear model, against least squares on the target rows",
         "Measured of this model, against the same method without history",
         "Measured of this model, against least squares on the target rows",

@@ -16,10 +16,10 @@ AGAINST = {
 OVER = {"the target alone": ALONE, "least squares on the target": BASELINE}
 EXPLAINED = (
     "The error is the root mean squared error (RMSE) of predictions for rows like those of the "
-    "target. Expected is what {who} says, from all tables together; it holds as far as that model "
-    "does. Measured is what happened in cross-validation on the target rows; it assumes little, "
-    "and is rough when there are few rows. There, models see only part of the target rows, so that "
-    "history matters more than it does with all of them."
+    "target. “Expected” is what {who} says, from all tables together; it holds as far as that "
+    "model does. “Measured” is what happened in cross-validation on the target rows; it assumes "
+    "little, and is rough when there are few rows. There, models see only part of the target rows, "
+    "so that history matters more than it does with all of them."
 )
 OF_TREES = (
     " No theory says what to expect of trees. Against the same method without history, what was "
@@ -76,8 +76,9 @@ def _expected(line: GainLine, has_trees: bool) -> dict[str, Any]:
     base = OVER[line.over]
     of_what = "" if line.fit == "history" else f" of {line.fit}"
     against = AGAINST[base]
-    if has_trees:  # the same method would be another one than that of the model
-        of_what, against = " of a linear model", against.replace("method", "linear model")
+    if has_trees:  # "the same method" would be taken for that of the model
+        of_what = " of a linear model"
+        against = "against itself without history" if base == ALONE else against
     return {
         "how": "expected",
         "fit": line.fit,
