@@ -9,9 +9,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, RepeatedKFold, cross_val_score
 from threadpoolctl import threadpool_limits
 
-from poolwise import METHODS, Comparison, Moments, PooledRegressor, Sources, compare
+from poolwise import METHODS, Comparison, Moments, PooledRegressor, Sources, compare, plan, report
 from poolwise.errors import BadOption, BadWeights, OtherUnits, TooFewToCompare, UnknownMethod
+from poolwise.methods import DerivedPooling
 from poolwise.methods.data_pooling import DataPooling
+from tests.boosting.few_trees import grow_few
+from tests.methods.nonlinear import world
 
 
 @pytest.fixture
@@ -233,3 +236,47 @@ def test_an_error_of_an_own_estimator_says_whose_it_is(data):
     assert caught.value.__notes__ == ["This happened in compare, with the method 'plain'."]
     with pytest.raises(UnknownMethod, match=r"write LinearRegression\(\)"):
         compare(X, y, sources=(X_old, y_old), methods=[LinearRegression])
+
+
+def test_the_seed_reaches_the_trees_of_methods_given_by_name(monkeypatch):
+    grow_few(monkeypatch, stages=(1, 2, 4), own=3)
+    given, cv = world("smooth", rows=40, history=80), KFold(2)
+    names = {"by name": "derived_pooling", **{str(k): DerivedPooling(k) for k in (0, 7)}}
+    result = compare(given.X, given.y, sources=given.source, methods=names, cv=cv, random_state=7)
+    assert (result.scores["by name"] == result.scores["7"]).all()
+    assert (result.scores["by name"] != result.scores["0"]).all()
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31, 1.5, True, None])
+def test_one_rule_for_seeds_whoever_draws(data, seed):
+    X, y, X_old, y_old = data
+    given, history = (X, y), {"sources": (X_old, y_old)}
+    model = PooledRegressor().fit(*given, **history)
+    for asked in (
+        lambda: compare(*given, **history, random_state=seed),
+        lambda: report(*given, **history, random_state=seed),
+        lambda: plan(model, random_state=seed),
+        lambda: PooledRegressor(DerivedPooling(seed)).fit(*given, **history),
+    ):
+        with pytest.raises(BadOption, match=r"random_state=.*a whole number from 0 to 2147483647"):
+            asked()
+
+
+def test_a_method_with_trees_says_what_it_is_made_of_and_what_new_columns_do(monkeypatch):
+    grow_few(monkeypatch, stages=(1, 2, 4), own=3)
+    given = world("smooth", rows=40, history=80)
+    methods = ["boosted_pooling", "bayes_pooling"]
+    result = compare(given.X, given.y, sources=given.source, methods=methods, cv=KFold(2))
+    made = result.trees["boosted_pooling"]
+    assert result.weights == {"boosted_pooling": made.weights}
+    (effect,) = made.effects
+    own, line = (np.mean(result.scores[m] ** 2) for m in methods)
+    (note,) = [n for n in result.notes() if n.startswith("boosted_pooling is, on average")]
+    assert all(f"{name} {weight:.0%}" in note for name, weight in made.weights.items())
+    how = "below" if own < line else "above"
+    assert f"{abs(1.0 - own / line):.0%} {how} that of bayes_pooling." in note
+    assert f"changes by {effect.change:+.3g} as x3 goes from {effect.low:.3g} to " in note
+    assert f"(standard error {effect.std_error:.2g})" in note
+    alone = compare(given.X, given.y, sources=given.source, methods=methods[:1], cv=KFold(2))
+    assert f"{abs(made.fall):.0%} " in alone.notes()[1]
+    assert "that of its linear candidate on rows that neither had seen." in alone.notes()[1]

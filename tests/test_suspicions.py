@@ -125,6 +125,7 @@ def test_no_more_rows_than_coefficients_are_told(draw, rows, intercept, expected
     assert [type(w) for w in warnings] == [FewRows] * expected
     if expected:
         assert f"The target has {rows} rows for {2 + intercept} coefficients" in str(warnings[0])
+        assert "weight" not in str(warnings[0])
 
 
 def test_a_single_row_is_held_against_all_coefficients(draw):
@@ -137,6 +138,7 @@ def test_weights_that_sum_to_little_count_as_few_rows(draw):
     (warning,) = suspicions(Problem(0.02 * table, {}, "y"))
     assert isinstance(warning, FewRows)
     assert "has 1 row for 3 coefficients" in str(warning)
+    assert "The weights of its 50 rows sum to 1:" in str(warning)
     assert "scale them to a mean of one" in str(warning)
 
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from poolwise.tree_summary import WORDS
+from poolwise.boosting.partial_effects import PartialEffect
+from poolwise.tree_summary import WORDS, CandidateLine, MeanTrees, TreeSummary
 from tests.methods.nonlinear import fitted
 
 
@@ -17,6 +18,9 @@ def test_it_lists_every_candidate_with_weight_and_error():
         assert f"{stack.evidence.errors[name]:.5g}" in line
         assert WORDS[name] in line
     assert "new feature" in text
+    assert " RMSE on unseen rows " in text
+    (mean,) = [row for row in text.splitlines() if row.startswith("weighted mean ")]
+    assert mean.split()[2:4] == ["100%", f"{stack.evidence.error:.5g}"]
     assert stack.evidence.in_words() in text
 
 
@@ -53,3 +57,27 @@ def test_a_linear_model_has_no_part_of_trees():
         summary = fitted(method).summary()
         assert summary.trees is None
         assert summary.to_dict()["trees"] is None
+
+
+def made(weights, errors, error, effect):
+    """Return a summary of some candidates and of one new column."""
+    lines = tuple(CandidateLine(n, WORDS[n], w, errors[n]) for n, w in weights.items())
+    return TreeSummary(lines, error, "", (effect,))
+
+
+def test_the_mean_over_models_is_that_of_each_number():
+    one, other = (
+        made({"linear": 0.5, "derived": 0.5}, {"linear": 2.0, "derived": 1.0}, 1.0, effect)
+        for effect in (
+            PartialEffect("new", (0.0, 4.0), (), (), 3.0, 0.3),
+            PartialEffect("new", (2.0, 5.0), (), (), 5.0, 0.4),
+        )
+    )
+    third = made({"linear": 1.0}, {"linear": 4.0}, 4.0, one.effects[0])
+    mean = MeanTrees.of([one, other, third])
+    assert mean.weights == pytest.approx({"linear": 2.0 / 3.0, "derived": 1.0 / 3.0})
+    assert mean.fall == pytest.approx(1.0 - 18.0 / 24.0)  # of sums of squares: 1 1 16 and 4 4 16
+    (effect,) = mean.effects
+    assert (effect.feature, effect.low, effect.high) == ("new", 2.0 / 3.0, 13.0 / 3.0)
+    assert effect.change == pytest.approx(11.0 / 3.0)
+    assert effect.std_error**2 == pytest.approx((0.09 + 0.16 + 0.09) / 3.0)

@@ -82,14 +82,6 @@ class Answer:
             return self.derived.stack.predict(rows)
         return self.fit.predict(self._wide(rows))
 
-    @property
-    def weights(self) -> dict[str, float]:
-        """The weight of each candidate, where a weighted mean of candidates predicts."""
-        if self.derived is None or self.derived.stack is None:
-            return {}
-        stack = self.derived.stack
-        return dict(zip(stack.candidates.names, stack.weights.tolist(), strict=True))
-
     def width(self, rows: Array, coverage: float) -> Array | None:
         """Return half the width of the interval of each row's response, where there is one.
 

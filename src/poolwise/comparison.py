@@ -13,9 +13,11 @@ import scipy.stats
 from poolwise.double_double import Array
 from poolwise.p_values import corrected_p
 from poolwise.text_tables import html_table, text_table
+from poolwise.tree_summary import MeanTrees
 
 FEW_TEST_ROWS = 5  # below this the RMSE of a fold is far from that of all rows
 FEWEST_TESTED = 10  # rows: the folds of fewer show chance alone, whatever their number
+MOST_EFFECTS = 5  # of new columns that are told in words
 LEVEL = 0.05  # of the verdict, after correction for several methods
 
 
@@ -40,8 +42,9 @@ class Comparison:
     own : tuple of str
         The user's own estimators among the methods, and those with trees. The verdict on history
         leaves them out: what they gain over a linear model may have nothing to do with it.
-    weights : mapping of str to mapping
-        Of methods that are a weighted mean: the weight of each candidate, on average over folds.
+    trees : mapping of str to MeanTrees
+        Of methods that are a weighted mean of linear models and trees: on average over folds, the
+        weight of each candidate, what trees add, and what new columns do.
     """
 
     scores: Mapping[str, Array]
@@ -52,7 +55,12 @@ class Comparison:
     target_rows: int = 0
     test_rows: float = np.inf
     own: tuple[str, ...] = ()
-    weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    trees: Mapping[str, MeanTrees] = field(default_factory=dict)
+
+    @property
+    def weights(self) -> dict[str, dict[str, float]]:
+        """The weight of each candidate of methods with trees, on average over folds."""
+        return {method: dict(made.weights) for method, made in self.trees.items()}
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per method and fold: ``method, fold, rmse``."""
@@ -171,7 +179,7 @@ class Comparison:
         """Return what a reader of the table should know."""
         folds = len(self.scores[self.baseline])
         said = [f"Means over {folds} fold{'' if folds == 1 else 's'}, the same for every method."]
-        said += [self._said_of_weights(method) for method in self.weights]
+        said += [self._said_of_trees(method) for method in self.trees]
         if self.test_rows >= FEW_TEST_ROWS:
             return said
         return [
@@ -180,16 +188,30 @@ class Comparison:
             "all rows together. It compares methods; it is no error to expect.",
         ]
 
-    def _said_of_weights(self, method: str) -> str:
-        """Say what a weighted mean is made of, and what its trees add to the linear method."""
-        each = ", ".join(f"{name} {weight:.0%}" for name, weight in self.weights[method].items())
-        said = f"{method} is, on average over folds, {each}."
-        line = self.scores.get("bayes_pooling")
-        if line is None or not line.any():
+    def _said_of_trees(self, method: str) -> str:
+        """Say what a weighted mean is made of, what its trees add, and what new columns do."""
+        made, line = self.trees[method], self.scores.get("bayes_pooling")
+        each = ", ".join(f"{name} {weight:.0%}" for name, weight in made.weights.items())
+        fall, over = made.fall, "its linear candidate on rows that neither had seen"
+        if line is not None and line.any():
+            fall = 1.0 - float(np.mean(self.scores[method] ** 2) / np.mean(line**2))
+            over = "bayes_pooling"
+        how = "below" if fall >= 0.0 else "above"
+        said = (
+            f"{method} is, on average over folds, {each}. Its squared error is {abs(fall):.0%} "
+            f"{how} that of {over}."
+        )
+        largest = sorted(made.effects, key=lambda e: -abs(e.change))
+        effects = [
+            f"{e.change:+.3g} as {e.feature} goes from {e.low:.3g} to {e.high:.3g} (standard error "
+            f"{e.std_error:.2g})"
+            for e in largest[:MOST_EFFECTS]
+        ]
+        if not effects:
             return said
-        change = 1.0 - float(np.mean(self.scores[method] ** 2) / np.mean(line**2))
-        how = "below" if change >= 0.0 else "above"
-        return f"{said} Its squared error is {abs(change):.0%} {how} that of bayes_pooling."
+        more = len(largest) - len(effects)
+        less = f"; less with {more} more new column{'' if more == 1 else 's'}" if more else ""
+        return f"{said} The mean prediction changes by {', '.join(effects)}{less}."
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table as it is printed: names of its columns, and its rows."""

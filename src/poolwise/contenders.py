@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from poolwise.answer import RowMethod, is_method
 from poolwise.errors import UnknownMethod
-from poolwise.methods import METHOD_NAMES, METHODS, method_of
+from poolwise.methods import METHOD_NAMES, METHODS, ROW_METHODS, method_of
 from poolwise.regressor import PooledRegressor
 
 BASELINE = "target_only"
@@ -18,7 +18,7 @@ BASELINE = "target_only"
 def contenders_of(methods: Any, random_state: int) -> dict[str, Any]:
     """Return what is to be fitted, by label; the baseline is always there."""
     named = named_methods(methods, random_state)
-    contenders = {label: _contender(given) for label, given in named.items()}
+    contenders = {label: _contender(given, random_state) for label, given in named.items()}
     contenders.setdefault(BASELINE, method_of(BASELINE))
     return contenders
 
@@ -41,7 +41,11 @@ def is_line(contender: Any) -> bool:
     return is_method(contender) and not isinstance(contender, RowMethod)
 
 
-def _contender(given: Any) -> Any:
+def _contender(given: Any, random_state: int) -> Any:
+    """Return what fits; a method with trees that is given by name has the seed of all."""
+    if isinstance(given, str) and given in ROW_METHODS:
+        kind: Any = ROW_METHODS[given]
+        return kind(random_state=random_state)
     if isinstance(given, str | type) or is_method(given):
         return method_of(given)
     if hasattr(given, "fit") and hasattr(given, "predict"):

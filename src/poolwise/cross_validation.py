@@ -16,10 +16,12 @@ from poolwise.contenders import BASELINE, contenders_of, is_line
 from poolwise.double_double import Array
 from poolwise.errors import NeedsRows, NeedsTargetRows, TooFewRows, TooFewToCompare
 from poolwise.intake import Intake, gather
+from poolwise.options import check_seed
 from poolwise.precision import Precision
 from poolwise.progress import tracked
 from poolwise.suspicions import suspicions
 from poolwise.target_folds import FEWEST, TargetRows, folds_of
+from poolwise.tree_summary import MeanTrees, TreeSummary
 
 
 def compare(
@@ -66,7 +68,7 @@ def compare(
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments, for all methods; see :class:`PooledRegressor`.
     random_state : int, default=0
-        Seed of the folds and of the trees.
+        Seed of the folds, of ``trees_on_nan``, and of methods with trees that are given by name.
     progress : bool, optional
         Whether to show a progress bar; unless given, on a terminal.
 
@@ -129,12 +131,13 @@ def compare_intake(
     repeats : int, default=10
         How often to split, unless ``cv`` is a splitter.
     """
+    check_seed(random_state)
     contenders = contenders_of(methods, random_state)
     data = TargetRows.of(intake, precision)
     folds = folds_of(cv, repeats, data, random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
-    weights: dict[str, list[dict[str, float]]] = {}
+    made: dict[str, list[TreeSummary]] = {}
     jobs = [(label, fold) for label in contenders for fold in folds]
     for label, (train, test) in tracked(jobs, len(jobs), "Comparing", show=progress):
         if label in skipped:
@@ -147,8 +150,8 @@ def compare_intake(
         except Exception as error:
             error.add_note(f"This happened in compare, with the method {label!r}.")
             raise
-        if isinstance(fitted, Answer) and (found := fitted.weights):
-            weights.setdefault(label, []).append(found)
+        if isinstance(fitted, Answer) and fitted.derived and fitted.derived.stack:
+            made.setdefault(label, []).append(TreeSummary.of(fitted.derived.stack))
         scores[label].append(data.rmse(fitted.predict, test))
     return Comparison(
         scores={label: np.array(s) for label, s in scores.items() if label not in skipped},
@@ -159,7 +162,7 @@ def compare_intake(
         target_rows=len(data.y),
         test_rows=float(np.mean([len(test) for _, test in folds])),
         own=tuple(label for label, c in contenders.items() if not is_line(c)),
-        weights={label: _mean_weights(each) for label, each in weights.items()},
+        trees={label: MeanTrees.of(each) for label, each in made.items()},
     )
 
 
@@ -191,9 +194,3 @@ def fold_fits(
     for train, test in cv.split(data.X):
         fit = data.fit_method(method, train, intake.problem.intercept)
         yield test, data.X[test], data.y[test], fit
-
-
-def _mean_weights(each: list[dict[str, float]]) -> dict[str, float]:
-    """Return the mean weight of each candidate; one that is not there has none."""
-    names = dict.fromkeys(name for weights in each for name in weights)
-    return {n: sum(w.get(n, 0.0) for w in each) / len(each) for n in names}

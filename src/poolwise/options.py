@@ -6,6 +6,8 @@ from numbers import Integral, Real
 
 from poolwise.errors import BadOption
 
+LARGEST_SEED = 2**31 - 1  # LightGBM's range, which NumPy's and scikit-learn's hold
+
 
 def checked_jobs(jobs: object, option: str = "n_jobs") -> int:
     """Return how many threads to use: one unless told otherwise, -1 for one per processor."""
@@ -21,3 +23,10 @@ def check_number(option: str, value: object, *, positive: bool = False) -> None:
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
     if not 0.0 <= number < float("inf") or (positive and not number):
         raise BadOption(option, value, f"finite and {'positive' if positive else 'not negative'}")
+
+
+def check_seed(seed: object) -> None:
+    """Refuse a seed that one of those who draw could not take: it is the same for all."""
+    is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
+    if not (is_whole and 0 <= seed <= LARGEST_SEED):  # type: ignore[operator]
+        raise BadOption("random_state", seed, f"a whole number from 0 to {LARGEST_SEED}")

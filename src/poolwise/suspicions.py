@@ -29,7 +29,7 @@ def suspicions(problem: Problem) -> Iterator[TransferWarning]:
     coefficients = int(varies) + problem.intercept
     if target.weight <= coefficients:
         fitted = sum(not _is_constant(n, problem) for n in problem.features)
-        yield FewRows(target.weight, fitted + problem.intercept)
+        yield FewRows(target.weight, fitted + problem.intercept, target.rows)
     if target.rows > 1 and target.is_constant(y):
         yield ConstantResponse("the target", problem.true(y, target.mean_of(y)))
     flat = [target.names[j] for j in np.flatnonzero(target.low >= target.high)]

@@ -17,6 +17,7 @@ from poolwise.boosting import deriving
 from poolwise.boosting.booster import grower
 from poolwise.boosting.deriving import SETS
 from poolwise.boosting.folds import FOLDS, Folds
+from poolwise.boosting.learning_rows import marked
 from poolwise.intake import gather
 from tests.laws.problems import Table, Tables
 from tests.stored_moments import assert_same_bits
@@ -290,6 +291,16 @@ def _changes(given, before, place):
     return bool((after.boosters[0].value.sum() != before.boosters[0].value.sum()) or (
         after.boosters[1].value.sum() != before.boosters[1].value.sum()
     ))  # fmt: skip
+
+
+def test_the_mark_of_rows_knows_their_weights_and_no_blocks():
+    rng = np.random.default_rng(0)
+    rows, weights = rng.normal(size=(7, 3)), rng.uniform(1.0, 2.0, 7)
+    whole = marked(rows, weights, 0)
+    assert marked(rows[4:], weights[4:], marked(rows[:4], weights[:4], 0)) == whole
+    assert marked(rows, weights[::-1], 0) != whole
+    assert marked(rows[::-1], weights, 0) != whole
+    assert marked(rows, None, 0) == marked(rows[3:], None, marked(rows[:3], None, 0)) != whole
 
 
 def test_another_seed_gives_other_folds_and_another_column():

@@ -2,10 +2,12 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from poolwise import cross_validation
 from poolwise.experiments.reproduction import NAMES
 from tests.boosting.few_trees import grow_few
 from tests.cli.entry import quick
@@ -28,6 +30,21 @@ LINE |= dict.fromkeys(("difference", "low", "high", "p", "p_holm"), MAYBE)
 SERIES = {k: [NUMBER] for k in ("rows", "gain", "gain_low", "gain_high", "width", "width_alone")}
 SERIES |= {"errors": dict, "enough": float}
 SERIES |= dict.fromkeys(("stops_at", "stops_low", "stops_high"), MAYBE)
+TREES = {
+    "candidates": [{"name": str, "words": str, "weight": float, "error": float}],
+    "error": float,
+    "text": str,
+    "effects": [
+        {
+            "feature": str,
+            **{key: [float] for key in ("values", "means", "deviations")},
+            "change": float,
+            "change_deviation": float,
+        }
+    ],
+}
+EFFECT = {"feature": str, **dict.fromkeys(("low", "high", "change", "std_error"), float)}
+MEAN_TREES = {"weights": dict, "fall": float, "effects": [EFFECT]}
 TABLES = ["history.csv", "recent.csv", "--label", "wear"]
 VERBS = {
     "fit": (
@@ -92,7 +109,7 @@ VERBS = {
             "rows": {"target": int, "history": int},
             "baseline": str,
             "methods": [LINE],
-            "weights": dict,
+            "trees": dict,
             "left_out": [{"method": str, "why": str}],
             "verdict": VERDICT,
             "warnings": WARNINGS,
@@ -185,13 +202,30 @@ def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_
 
 
 def test_a_model_with_trees_tells_its_candidates(fitted, monkeypatch):
+    grow_few(monkeypatch)
     told = quick(fitted, monkeypatch, "fit", *TABLES, "--method", "boosted_pooling", "--json")
     assert told.exit_code == 0, told.output
-    trees = json.loads(told.stdout)["summary"]["trees"]
-    line = {"name": str, "words": str, "weight": float, "error": float}
-    assert follows(trees["candidates"], [line])
+    found = json.loads(told.stdout)
+    trees = found["summary"]["trees"]
+    assert follows(trees, TREES)
     assert sum(c["weight"] for c in trees["candidates"]) == pytest.approx(1.0)
     assert [e["feature"] for e in trees["effects"]] == ["vibration"]
+    assert found["verdict"]["answer"] == "not_measured"
+    assert found["verdict"]["text"].startswith("This model, of linear fits and trees, has RMSE ")
+
+
+def test_a_comparison_tells_what_methods_with_trees_are_made_of(fitted, monkeypatch):
+    grow_few(monkeypatch, stages=(1, 2, 4), own=3)
+    once = partial(cross_validation.compare_intake, repeats=1)
+    monkeypatch.setattr(cross_validation, "compare_intake", once)
+    asked = ["compare", *TABLES, "--method", "boosted_pooling", "--folds", "2", "--json"]
+    told = quick(fitted, monkeypatch, *asked)
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.stdout)
+    assert [*found["trees"]] == ["boosted_pooling"]
+    assert follows(found["trees"]["boosted_pooling"], MEAN_TREES)
+    assert sum(found["trees"]["boosted_pooling"]["weights"].values()) == pytest.approx(1.0)
+    assert [e["feature"] for e in found["trees"]["boosted_pooling"]["effects"]] == ["vibration"]
 
 
 def test_the_seed_is_that_of_the_trees_too(fitted, monkeypatch):
@@ -257,7 +291,7 @@ WRONG = [
     (["fit", *TABLES, "-o", "model.json"], 2, "UsageError", "is there already."),
     (["fit", *TABLES, "--csv", "sep=;"], 2, "BadOption", "--csv sep is not possible."),
     (["predict", "model.json", "x.csv"], 1, "FilesNotFound", "No file to read at 'x.csv'."),
-    (["compare", *TABLES, "--method", "x"], 2, "UsageError", "'x' is not one of"),
+    (["compare", *TABLES, "--method", "x"], 2, "UsageError", "No method named 'x'."),
     (["plan", "model.json", "--enough", "-1"], 2, "BadOption", "--enough -1.0 is not possible."),
     (["report", *TABLES], 2, "UsageError", "Missing option '--out'"),
     (TELLING, 1, "TooFewToShare", "has 40 rows, fewer than --min-rows 50"),

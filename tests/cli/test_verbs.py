@@ -267,6 +267,7 @@ def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     assert told.stderr.startswith("MissingColumns: No column named ['load']. Standard input has")
 
 
+TABLES = ["history.csv", "recent.csv", "--label", "wear"]
 WRONG = [
     (["fit", "recent.csv"], 2, "Missing option '--label'"),
     (["fit", "history.csv", "recent.csv", "--label", "ware"], 1, "Did you mean ['wear']?"),
@@ -286,7 +287,10 @@ WRONG = [
     (["fit", "--source", "history.csv", "recent.csv", "--label", "wear"], 2, "not NAME=PATH"),
     (["fit", "history.csv", "recent.csv", "--label", "wear", "--method", "ridge"], 2, "ridge"),
     (["fit", "history.csv", "recent.csv", "--label", "site"], 1, "holds text"),
-    (["compare", "history.csv", "recent.csv", "--label", "wear", "--method", "x"], 2, "is not one"),
+    (["compare", "history.csv", "recent.csv", "--label", "wear", "--method", "x"], 2, "No method"),
+    (["report", *TABLES, "-o", "r.html", "--method", "boosted"], 2, "mean 'boosted_pooling'?"),
+    (["compare", *TABLES, "--method", "offset,boosted"], 2, "Did you mean 'boosted_pooling'?"),
+    (["plan", *TABLES, "--seed", "2147483648"], 2, "2147483647"),
     (["plan", "history.csv", "recent.csv"], 2, "need --label"),
     (["plan", "model.json", "--drop", "load"], 2, "already"),
     (["predict", "history.csv", "new.csv"], 1, "UnreadableModel"),

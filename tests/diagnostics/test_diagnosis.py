@@ -7,7 +7,10 @@ from sklearn.exceptions import NotFittedError
 from poolwise import PooledRegressor, diagnose, plan
 from poolwise.diagnostics import conflict, gain, influence, predictability, shift
 from poolwise.errors import NotAProblem, TooFewRows
+from tests.boosting.few_trees import grow_few
 from tests.diagnostics.worlds import hard_cases, nested, world
+from tests.methods.nonlinear import fit
+from tests.methods.nonlinear import world as bent
 
 HARD = hard_cases()
 
@@ -78,3 +81,28 @@ def test_each_part_takes_a_fitted_model_too():
         assert part(model).to_dict() == part(model.problem_).to_dict()
         with pytest.raises(NotAProblem):
             part("no problem")
+
+
+@pytest.mark.parametrize("method", ["boosted_pooling", "derived_pooling"])
+def test_the_verdict_on_a_model_with_trees_begins_with_that_model(method, monkeypatch):
+    grow_few(monkeypatch, stages=(1, 2, 4), own=3)
+    model = fit(method, bent("smooth", rows=40, history=80))
+    found = diagnose(model)
+    begins = {
+        "boosted_pooling": "This model, of linear fits and trees, has RMSE ",
+        "derived_pooling": "This model is linear in its columns and in what trees learnt",
+    }
+    assert found.verdict.startswith(begins[method])
+    assert found.answer == "not_measured"
+    assert "Whether history helps this model was not measured; a report does that" in found.verdict
+    linear = diagnose(model.problem_)
+    assert linear.verdict.startswith("History ")
+    first = linear.verdict.split(".")[0]
+    assert f"by linear models of the same tables, h{first[1:]}" in found.verdict
+    assert "\n\nWhat follows is about linear models" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+    if method == "boosted_pooling":
+        seen = model.derived_.stack.evidence
+        alone = min(seen.errors["target_trees"], seen.errors["deep_target_trees"])
+        for error in (seen.error, seen.errors["linear"], alone):
+            assert f" {error:.4g} " in found.verdict

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 import poolwise
+from poolwise.report.verdict import verdict
+from poolwise.report.words import number
 from tests.boosting.few_trees import grow_few
 from tests.report.stories import HOSTILE
 from tests.report.test_html import ALLOWED, Page
@@ -35,6 +37,19 @@ def made(method="boosted_pooling", truth="bent"):
         )
 
 
+@pytest.fixture
+def found_with_trees():
+    """A diagnosis of a model with trees."""
+    return poolwise.diagnose(made().model)
+
+
+def in_order(page, first, count=3):
+    """Return some texts of a page, from the one that begins so."""
+    texts = [text.strip() for text in page.texts if text.strip()]
+    (at,) = [k for k, text in enumerate(texts) if text.startswith(first)]
+    return texts[at : at + count]
+
+
 def test_the_page_says_what_the_model_is_made_of():
     page = Page(made().html())
     assert {"id": "trees", "aria-labelledby": "h-trees"} in page.all("section")
@@ -43,6 +58,9 @@ def test_the_page_says_what_the_model_is_made_of():
     for candidate in made().data["trees"]["candidates"]:
         assert candidate["words"][1:] in texts  # a capital begins it
         assert f"{candidate['weight']:.0%}" in texts
+    mean = number(made().data["trees"]["error"])
+    assert ["Their weighted mean: this model", "100%", mean] == in_order(page, "Their weighted")
+    assert "RMSE on unseen target rows" in texts
 
 
 def test_a_bad_name_of_the_new_column_is_text_and_the_page_is_whole():
@@ -58,6 +76,7 @@ def test_the_data_are_plain_and_add_up():
     data = json.loads(made().json(), parse_constant=pytest.fail)
     assert data == made().data
     trees = data["trees"]
+    assert trees.keys() == {"text", "error", "candidates", "effects"}
     assert sum(c["weight"] for c in trees["candidates"]) == pytest.approx(1.0)
     (effect,) = trees["effects"]
     assert effect["feature"] == NEW
@@ -68,10 +87,47 @@ def test_the_data_are_plain_and_add_up():
     assert effect["change"] == pytest.approx(effect["means"][-1] - effect["means"][0])
 
 
+@pytest.mark.parametrize("method", ["boosted_pooling", "derived_pooling"])
+def test_what_is_about_linear_models_says_so(method):
+    page = " ".join(Page(made(method).html()).texts)
+    assert "thanks to history" not in page
+    labels = [x["label"] for x in made(method).data["gain"]["lines"]]
+    assert labels == [
+        "Expected of a linear model, against itself without history",
+        "Expected of a linear model, against least squares on the target rows",
+        "Measured of this model, against the same method without history",
+        "Measured of this model, against least squares on the target rows",
+    ]
+    for sentence in (
+        "against least squares it is what trees and history bring together.",
+        "Down to the outliers, all this is about linear models of the same tables",
+        "This is a plan of Bayes pooling, a linear model.",
+        "says that the model has missed something.",
+        "By linear models of the same tables, no source is seen to contradict the target.",
+    ):
+        assert sentence in page
+    of_a_line = " ".join(Page(made("auto", "line").html()).texts)
+    told = made("auto", "line").data["reason"]
+    assert "linear model" not in of_a_line.replace(told, "")
+
+
+def test_one_witness_that_is_not_sure_makes_nothing_probable(found_with_trees):
+    seen = {"how": "measured", "fit": "model", "against": "without_history", "share": -0.02}
+    for low, high, answer in [
+        (-0.37, 0.33, "unclear"),
+        (-0.04, -0.01, "helps"),
+        (None, None, "unclear"),
+    ]:
+        lines = [{**seen, "low": low, "high": high}]
+        measured = {"lines": [], "harmful": [], "target_rows": 40, "folds": 5}
+        told = verdict(found_with_trees, {"lines": lines, "text": ""}, measured, {})
+        assert told["answer"] == answer
+
+
 def test_the_verdict_rests_on_what_was_measured():
     data = made().data
     verdict = data["verdict"]
-    assert verdict["answer"] in ("helps", "probably_helps")
+    assert verdict["answer"] == "helps"
     assert "on the target rows, the error of predictions was" in verdict["headline"]
     assert verdict["text"].startswith(verdict["headline"])
     assert data["coefficients"] is not None
@@ -82,6 +138,8 @@ def test_a_chosen_method_is_named_with_its_reason():
     assert "boosted_pooling." in bent["trees"]["text"]
     assert "standard errors" in bent["trees"]["text"]
     assert line["trees"] is None
+    assert line["reason"].endswith("which does not show that trees pay: bayes_pooling.")
+    assert line["reason"] in " ".join(Page(made("auto", "line").html()).texts)
     assert 'id="trees"' not in made("auto", "line").html()
 
 

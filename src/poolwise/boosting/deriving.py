@@ -219,7 +219,7 @@ class _Scored:
         """Read the rows, and mark them."""
         folds, has = Folds(self.seed), self.names[:-1]
         for block, weights in counted(self.rows, self.names):
-            fold, self.mark = folds.next(len(block)), marked(block, self.mark)
+            fold, self.mark = folds.next(len(block)), marked(block, weights, self.mark)
             scores = [_by_fold(c.boosters, c.masked(block, has), fold) for c in self.columns]
             yield (block[:, :-1], *scores, block[:, -1]), weights
 

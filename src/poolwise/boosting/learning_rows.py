@@ -70,7 +70,9 @@ class LearningRows:
         at = [features.index(n) for n in has]
         parts, mark = [cls.none(len(features))], 0
         for block, weights in counted(rows, (*has, response)):
-            fold, mark = folds.next(len(block)), marked(block, mark)
+            fold, mark = folds.next(len(block)), marked(block, weights, mark)
+            # Each row with the same chance, whatever its weight, which it keeps: so weighted sums
+            # over the drawn rows are those over all, but for chance and a factor.
             kept = slice(None) if share >= 1.0 else draw.random(len(block)) < share
             own = block[kept]
             X = np.full((len(own), len(features)), np.nan)
@@ -124,6 +126,10 @@ def counted(rows: Rows, names: Sequence[str]) -> Iterator[tuple[Array, Array | N
             yield block[weights > 0.0], weights[weights > 0.0]
 
 
-def marked(block: Array, mark: int) -> int:
-    """Return the mark of rows that come after others, which does not depend on blocks."""
-    return crc32(np.ascontiguousarray(block).data, mark)
+def marked(block: Array, weights: Array | None, mark: int) -> int:
+    """Return the mark of rows that come after others, which does not depend on blocks.
+
+    A weight is part of its row: without it, rows that have changed their weights would be the same.
+    """
+    own = block if weights is None else np.column_stack((block, weights))
+    return crc32(np.ascontiguousarray(own).data, mark)

@@ -7,20 +7,20 @@ from typing import Protocol
 
 from poolwise.boosting.learning_rows import counted
 from poolwise.errors import BadOption, NeedsTargetRows
+from poolwise.options import check_seed
 from poolwise.problem import Problem
 
 
-class Learner(Protocol):
+class LearningOptions(Protocol):
     """The options of a method that learns from rows."""
 
     random_state: int
     most_rows: int
 
 
-def check_rows(method: Learner, name: str, problem: Problem) -> None:
+def check_rows(method: LearningOptions, name: str, problem: Problem) -> None:
     """Refuse options that mean nothing, and a target without rows."""
-    if not (isinstance(method.random_state, Integral) and 0 <= method.random_state < 2**31):
-        raise BadOption("random_state", method.random_state, "a whole number from 0 to 2147483647")
+    check_seed(method.random_state)
     if not (isinstance(method.most_rows, Integral) and method.most_rows >= 1):
         raise BadOption("most_rows", method.most_rows, "a whole number from 1 on")
     if problem.target_rows is None:

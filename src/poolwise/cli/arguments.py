@@ -6,13 +6,15 @@ import csv
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import typer
 
 from poolwise.cli.messages import harmless
+from poolwise.errors import UnknownMethod
+from poolwise.options import LARGEST_SEED
 
-MethodName = Literal[
+METHOD_NAMES = (
     "bayes_pooling",
     "target_only",
     "data_pooling",
@@ -25,8 +27,16 @@ MethodName = Literal[
     "boosted_pooling",
     "derived_pooling",
     "auto",
-]
-METHOD_NAMES: tuple[str, ...] = get_args(MethodName)
+)
+
+
+def check_method(method: str) -> str:
+    """Return the name of a method; refuse one that is none, and say which was meant."""
+    if method not in METHOD_NAMES:
+        raise typer.BadParameter(str(UnknownMethod(method, METHOD_NAMES)), param_hint="--method")
+    return method
+
+
 Tables = Annotated[
     list[str],
     typer.Argument(
@@ -70,11 +80,17 @@ Weights = Annotated[
     typer.Option(metavar="NAME", help="The column of row weights.", show_default=False),
 ]
 Method = Annotated[
-    MethodName, typer.Option(metavar="NAME", help=f"How to pool: {', '.join(METHOD_NAMES)}.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"How to pool: {', '.join(METHOD_NAMES)}.",
+        callback=check_method,
+        autocompletion=lambda: list(METHOD_NAMES),
+    ),
 ]
 Seed = Annotated[
     int,
-    typer.Option(min=0, max=2**32 - 1, help="Of whatever is drawn at random."),  # NumPy's range
+    typer.Option(min=0, max=LARGEST_SEED, help="Of whatever is drawn at random."),
 ]
 Digits = Annotated[
     Literal["auto", "fast", "accurate", "exact"],

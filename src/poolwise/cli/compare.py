@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -21,6 +22,7 @@ from poolwise.cli.arguments import (
     Tables,
     TextColumns,
     Weights,
+    check_method,
     names_in,
 )
 from poolwise.cli.given import Asked, tables_given
@@ -68,11 +70,7 @@ def compare_methods(
 
     poolwise compare "history/*.parquet" recent.csv --label y --method bayes_pooling --json
     """
-    methods = names_in(method)
-    if unknown := [m for m in methods if m not in METHOD_NAMES]:
-        raise typer.BadParameter(
-            f"{unknown[0]!r} is not one of {', '.join(METHOD_NAMES)}.", param_hint="--method"
-        )
+    methods = [check_method(m) for m in names_in(method)]
     asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     with (
         told_plainly("Interrupted."),
@@ -87,7 +85,7 @@ def compare_methods(
             given.X,
             given.y,
             sources=given.sources,
-            methods=list(methods) or (None if given.sources else ["target_only"]),
+            methods=methods or (None if given.sources else ["target_only"]),
             cv=folds,
             sample_weight=given.weights,
             response=label,
@@ -103,7 +101,7 @@ def compare_methods(
             "rows": {"target": found.target_rows, "history": found.history_rows},
             "baseline": found.baseline,
             "methods": found.table(),
-            "weights": {m: dict(w) for m, w in found.weights.items()},
+            "trees": {m: asdict(made) for m, made in found.trees.items()},
             "left_out": [{"method": m, "why": why} for m, why in found.skipped.items()],
             "verdict": {"answer": found.answer(), "text": found.verdict()},
             "warnings": as_records(cautions),

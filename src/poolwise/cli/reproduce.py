@@ -176,4 +176,4 @@ def _show(lines: Sequence[Mapping[str, Any]]) -> None:
             to_come = f"{len(missing)} of {len(line['needs'])} to download"
             state = "from a local file only" if airfare.NAME in missing else to_come
         rows.append([line["name"], line["where"], line["title"], state])
-    show_table(["name", "in the paper", "what it shows", "data"], rows, are_words=True)
+    show_table(["name", "in the paper", "what it shows", "data"], rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from poolwise.cli.messages import harmless
 
 WIDTH = 100  # of what is written to a file or to another program
 APART = 2  # spaces between the columns of a table
+NUMBER = r"[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|inf|nan)%?"
+NUMBERS = re.compile(rf"[<\[]? ?{NUMBER}(( to | of |, ){NUMBER})?\]?")  # such as [-1.2, +0.3]
 
 
 def say(text: str = "", style: str = "", *, indent: int = 0) -> None:
@@ -40,10 +43,10 @@ def say(text: str = "", style: str = "", *, indent: int = 0) -> None:
         console.print()
 
 
-def show_table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], *, are_words: bool = False
-) -> None:
+def show_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; where it is wider than the window, each row as a list of its cells.
+
+    Words begin on the left of their column, and numbers end on the right.
 
     Parameters
     ----------
@@ -51,15 +54,14 @@ def show_table(
         Names of the columns; the first names the rows.
     rows : sequence of sequence of str
         The cells.
-    are_words : bool, default=False
-        Whether cells are words, which begin on the left, and not numbers.
     """
     console = screen()
     lines = [[harmless(cell) for cell in line] for line in (head, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     if sum(widths) + APART * (len(widths) - 1) <= console.width:
+        on_right = [k > 0 and _are_numbers(c) for k, c in enumerate(zip(*lines[1:], strict=True))]
         for k, line in enumerate(lines):
-            shown = _line(line, widths, are_words=are_words)
+            shown = _line(line, widths, on_right or [False] * len(widths))
             console.print(Text(shown, "bold" if not k else ""), soft_wrap=True)
         return
     for first, *rest in lines[1:]:
@@ -91,12 +93,17 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], *, are_words: bool) -> str:
-    """Return a line of a table: the first column begins on the left, numbers end on the right."""
+def _are_numbers(cells: Sequence[str]) -> bool:
+    """Say whether the cells of a column are numbers, shares or intervals, where there are any."""
+    filled = [cell for cell in cells if cell not in ("", "-")]
+    return bool(filled) and all(NUMBERS.fullmatch(cell) for cell in filled)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], on_right: Sequence[bool]) -> str:
+    """Return a line of a table."""
+    spaces = [" " * (w - cell_len(cell)) for cell, w in zip(cells, widths, strict=True)]
     padded = [
-        cell + " " * (w - cell_len(cell))
-        if k == 0 or are_words
-        else " " * (w - cell_len(cell)) + cell
-        for k, (cell, w) in enumerate(zip(cells, widths, strict=True))
+        space + cell if right else cell + space
+        for cell, space, right in zip(cells, spaces, on_right, strict=True)
     ]
     return (" " * APART).join(padded).rstrip()

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from textwrap import fill
 from typing import Any
 
+from poolwise.boosting.evidence import Evidence
 from poolwise.diagnostics.conflict import Conflict, conflict
 from poolwise.diagnostics.gain import SURE, Gain, GainLine, gain
 from poolwise.diagnostics.influence import Influence, influence
@@ -20,6 +21,7 @@ from poolwise.methods import name_of_method
 SMALL = 0.01  # gain, as a share of the noise variance, that matters little
 NAMED = 5  # names in a sentence
 WIDTH = 96  # of printed sentences
+ON_TARGET_ALONE = ("target_trees", "deep_target_trees")  # candidates that see no history
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +47,11 @@ class Diagnosis:
     influence : Influence
         What the answer would be without each source.
     has_trees : bool, default=False
-        Whether the model has trees, of which moments tell nothing.
+        Whether the model has trees. Then all that is above is about linear models of the same
+        tables: moments tell nothing of trees.
+    evidence : Evidence or None
+        Of a weighted mean of linear models and trees: its errors on target rows that it had not
+        seen, and those of its candidates.
     """
 
     target_rows: int
@@ -57,16 +63,19 @@ class Diagnosis:
     conflict: Conflict
     influence: Influence
     has_trees: bool = False
+    evidence: Evidence | None = None
 
     @property
     def answer(self) -> str:
         """Whether history helps, in a word that stays.
 
-        One of helps, probably_helps, matters_little, no_history, and unknown where the response
-        does not vary.
+        One of helps, probably_helps, matters_little, no_history, unknown where the response does
+        not vary, and not_measured where the model has trees: a report measures that.
         """
         if not self.sources:
             return "no_history"
+        if self.has_trees:
+            return "not_measured"
         return _word(self.gain.lines[0]) if self.gain.lines else "unknown"
 
     @property
@@ -74,13 +83,13 @@ class Diagnosis:
         """Whether history helps, by how much, how surely, and why, in words."""
         if not self.sources:
             return "There is no history: nothing was transferred."
+        if self.has_trees:
+            return " ".join(_of_trees(self))
         if not self.gain.lines:
             return "Nothing can be said about a gain: the response does not vary."
         said = [_answer(self.gain.lines[0]), *_reasons(self)]
         if (line := self.gain.lines[-1]).fit not in ("history", "bayes_pooling"):
             said.append(_of_own(line))
-        if self.has_trees:
-            said.append("All this is about linear models, not about the trees of this one.")
         said.append(
             "This follows from the model and is no measurement; compare measures it on target rows."
         )
@@ -92,6 +101,8 @@ class Diagnosis:
 
     def __str__(self) -> str:
         parts = [fill(self.verdict, WIDTH)]
+        if self.sources and self.has_trees:
+            parts.append("What follows is about linear models of the same tables, without trees.")
         if self.sources:
             parts += map(
                 str, (self.gain, self.conflict, self.influence, self.predictability, self.shift)
@@ -107,7 +118,9 @@ def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
 
     Collects ``gain``, ``conflict``, ``influence``, ``predictability`` and ``shift`` of
     ``poolwise.diagnostics``. All of it comes from moments and from the posterior of Bayes pooling,
-    whatever the method of the model; the model's own fit is judged beside it.
+    whatever the method of the model; the model's own fit is judged beside it. Of a model with trees
+    the verdict says first how it did on target rows that it had not seen; the rest is about linear
+    models of the same tables.
 
     Parameters
     ----------
@@ -128,7 +141,7 @@ def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
     >>> found.conflict.lines[0].verdict
     'agrees'
     """
-    problem = problem_of(model)
+    problem, derived = problem_of(model), getattr(model, "derived_", None)
     posterior = solved(problem)
     name, own = _own_fit(model)
     return Diagnosis(
@@ -140,7 +153,8 @@ def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
         shift=shift(problem),
         conflict=conflict(problem),
         influence=influence(problem, posterior=posterior, progress=progress),
-        has_trees=getattr(model, "derived_", None) is not None,
+        has_trees=derived is not None,
+        evidence=None if derived is None or derived.stack is None else derived.stack.evidence,
     )
 
 
@@ -152,6 +166,40 @@ def _own_fit(model: Any) -> tuple[str, LinearFit | None]:
     if not is_linear or name == "bayes_pooling":
         return "bayes_pooling", None
     return name, fit
+
+
+def _of_trees(found: Diagnosis) -> list[str]:
+    """Say what is known of a model with trees, and of linear models of the same tables."""
+    made_of = "This model is linear in its columns and in what trees learnt from history."
+    said = [
+        made_of if found.evidence is None else _seen(found.evidence),
+        "Whether history helps this model was not measured; a report does that, against the same "
+        "method without history.",
+    ]
+    if not found.gain.lines:
+        return said
+    linear = _answer(found.gain.lines[0])
+    said.append(
+        f"Without trees, by linear models of the same tables, {linear[0].lower()}{linear[1:]}"
+    )
+    return [
+        *said,
+        *_reasons(found),
+        "What is said of linear models follows from their theory and is no measurement.",
+    ]
+
+
+def _seen(evidence: Evidence) -> str:
+    """Say how large errors were on target rows, with trees, without them and without history."""
+    others = f"{evidence.errors['linear']:.4g} by its linear candidate"
+    own = [evidence.errors[n] for n in ON_TARGET_ALONE if n in evidence.errors]
+    if own:
+        others += f" and {min(own):.4g} by trees on the target rows alone"
+    return (
+        f"This model, of linear fits and trees, has RMSE {evidence.error:.4g} on the "
+        f"{evidence.rows:,} target rows, each predicted by models that had not seen it, against "
+        f"{others}."
+    )
 
 
 def _answer(line: GainLine) -> str:

@@ -15,7 +15,7 @@ from poolwise.diagnostics.risk import solved
 from poolwise.diagnostics.subject import problem_of
 from poolwise.errors import BadOption, TooFewRows
 from poolwise.fit import LinearFit
-from poolwise.options import check_number
+from poolwise.options import check_number, check_seed
 from poolwise.problem import Problem
 from poolwise.progress import tracked
 from poolwise.text_tables import text_table
@@ -189,6 +189,7 @@ def plan(
     check_number("enough", enough, positive=True)
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise BadOption("draws", draws, "a whole number, one at least")
+    check_seed(random_state)
     now = own.target.weight
     if now < FEWEST:
         raise TooFewRows("plan", now, FEWEST, "diagnose, which is about today")

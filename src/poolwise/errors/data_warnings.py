@@ -166,9 +166,14 @@ class ConstantResponse(TransferWarning):
 class FewRows(TransferWarning):
     """A target with fewer rows than coefficients."""
 
-    def __init__(self, rows: float, coefficients: int) -> None:
-        super().__init__(
-            f"The target has {rows_for(rows, coefficients)}: the target alone "
-            "does not determine the model, nor its noise. If sample weights sum to less than the "
-            "number of rows, scale them to a mean of one: a weight counts as repetitions."
+    def __init__(self, weight: float, coefficients: int, rows: int = 0) -> None:
+        said = (
+            f"The target has {rows_for(weight, coefficients)}: the target alone "
+            "does not determine the model, nor its noise."
         )
+        if weight < 0.999 * rows:  # not by rounding alone
+            said += (
+                f" The weights of its {rows:,} rows sum to {weight:.5g}: scale them to a mean of "
+                "one, since a weight counts as repetitions."
+            )
+        super().__init__(said)

@@ -61,9 +61,9 @@ def coefficients(intake: Intake, summary: Summary, derived: Derived | None) -> d
         line["rank"], line["is_drawn"] = rank, rank < DRAWN
     return {
         "text": _text(summary, stack, has_history=bool(problem.sources)),
-        "caption": _caption(len(lines)),
+        "caption": _caption(len(lines), "prediction" if stack is None else "linear prediction"),
         "labels": {
-            "with": "with history" if problem.sources else "this model",
+            "with": _label(stack, has_history=bool(problem.sources)),
             "without": "without (least squares)" if problem.sources else "least squares",
         },
         "intercept": {"with": _intercept(summary), "without": _intercept(without)},
@@ -89,10 +89,16 @@ def _text(summary: Summary, stack: Stack | None, *, has_history: bool) -> str:
     )
 
 
-def _caption(count: int) -> str:
+def _label(stack: Stack | None, *, has_history: bool) -> str:
+    if stack is not None:
+        return f"linear candidate{', with history' if has_history else ''}"
+    return "with history" if has_history else "this model"
+
+
+def _caption(count: int, what: str) -> str:
     which = f"the {DRAWN} columns of {count:,} with the largest effects" if count > DRAWN else ""
     return (
-        f"Change of the prediction when a column rises by one standard deviation{which and ', '}"
+        f"Change of the {what} when a column rises by one standard deviation{which and ', '}"
         f"{which}, with 95% intervals where there are any. An arrow goes on beyond the axis."
     )
 

@@ -27,7 +27,7 @@ def figures(data: dict[str, Any]) -> dict[str, dict[str, str]]:
     if rows := _changes(data):
         made["changes"] = _both(
             "changes",
-            "Change of the error of predictions thanks to history",
+            "Change of the error of predictions, against models without history",
             rows,
             axis_label="change of the error",
             shown=_signed_percent,

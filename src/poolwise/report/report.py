@@ -15,6 +15,7 @@ import numpy as np
 
 from poolwise.drafts import write
 from poolwise.errors import BadOption
+from poolwise.options import check_seed
 from poolwise.precision import Precision
 from poolwise.problem import Method
 from poolwise.regressor import PooledRegressor, fit_kept
@@ -159,6 +160,7 @@ def report(
     >>> made.data["verdict"]["answer"]
     'probably_helps'
     """
+    check_seed(random_state)
     came_from = provenance(
         files=files,
         command=command,

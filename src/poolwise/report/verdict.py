@@ -81,20 +81,18 @@ def _of_trees(
 ) -> dict[str, Any]:
     """Return the verdict on a model with trees: of these only measurements tell."""
     low, high = _ends(seen)
-    answer = "unclear"
+    answer = "unclear"  # one witness that is not sure makes nothing probable
     if seen is not None and low > 0.0 and seen["share"] > SMALL:
         answer = "hurts"
     elif seen is not None and high < 0.0:
         answer = "helps"
-    elif seen is not None and seen["share"] < 0.0:
-        answer = "probably_helps"
     said = "its worth to a model with trees could not be measured"
     if seen is not None:
         said = f"on the target rows, the error of predictions was {than(seen['share'])} without it"
         if seen["low"] is not None:
             said += f" (95% interval: {change_range(low, high)})"
     sentences = [
-        *_measured(gain, measured),
+        *_measured(gain, measured, "; in the last, trees have their part" if seen else ""),
         *_reasons(found),
         *_harm(measured),
         *_advice(answer, found, {}),
@@ -171,7 +169,7 @@ def _sure(answer: str, expected: dict[str, Any] | None) -> list[str]:
     return [f"According to the model, history helps with probability {sure}."]
 
 
-def _measured(gain: dict[str, Any], measured: dict[str, Any]) -> list[str]:
+def _measured(gain: dict[str, Any], measured: dict[str, Any], beside: str = "") -> list[str]:
     if "unavailable" in measured:
         return [f"It could not be measured on target rows. {measured['unavailable']}"]
     parts = []
@@ -185,7 +183,7 @@ def _measured(gain: dict[str, Any], measured: dict[str, Any]) -> list[str]:
         parts.append(f"{than(x['share'])} {what}{sure}")
     rows = f"{plural(measured['target_rows'], 'target row')}{_folds(measured)}"
     few = "; so few rows tell little" if measured["target_rows"] < FEWEST_TESTED else ""
-    said = f"In cross-validation on the {rows} the error was {', and '.join(parts)}{few}."
+    said = f"In cross-validation on the {rows} the error was {', and '.join(parts)}{beside}{few}."
     return [said] if parts else []
 
 
@@ -198,17 +196,18 @@ def _reasons(found: Diagnosis) -> list[str]:
     if not found.gain.lines:
         return []
     said = []
+    by = "By linear models of the same tables, " if found.has_trees else ""
     if likely := found.conflict.likely:
         names = named([x.source for x in likely])
         of_all = "" if found.sources == 1 else f" ({len(likely)} of {found.sources} sources)"
         one = len(likely) == 1
         said.append(
-            f"{names}{of_all} {'contradicts' if one else 'contradict'} the target and "
+            f"{by}{names}{of_all} {'contradicts' if one else 'contradict'} the target and "
             f"{'counts' if one else 'count'} for less: there, the response depends on the shared "
             "columns in another way, or has another level."
         )
     else:
-        said.append("No source is seen to contradict the target.")
+        said.append(f"{f'{by}n' if by else 'N'}o source is seen to contradict the target.")
     if high := [x for x in found.predictability.lines if x.is_high]:
         columns = list(dict.fromkeys(x.feature for x in high))
         up_to = "up to " if len(columns) > 1 else ""
@@ -248,6 +247,8 @@ def _advice(answer: str, found: Diagnosis, plan: dict[str, Any]) -> list[str]:
             "The model has noticed and is nearly the one without history: little is lost by using "
             "it, and little by leaving the history out. Ask how the old rows were measured."
         ]
+    if answer == "hurts" and found.has_trees:
+        return ["Leave the history out, and ask how it was measured."]
     if answer == "hurts":
         return [
             "Leave the history out (method target_only), or take bayes_pooling, which can ignore "
