@@ -30,6 +30,7 @@ class PartialEffect:
         The mean prediction over target rows at each value, less its mean over the values.
     deviations : tuple of float
         Standard errors of these, by the jackknife: from models made without a tenth of the target.
+        Trees on all rows are made without a fifth, so what comes from them counts too much.
     change : float
         The mean prediction at the last value, less that at the first.
     change_deviation : float
