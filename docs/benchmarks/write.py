@@ -16,7 +16,9 @@ HERE = Path(__file__).parent
 COMMANDS = {
     "speed": ["benchmarks"],
     "scale": ["benchmarks.scale"],
-    "boosted": ["benchmarks.boosted", "--jobs", "2"],
+    "boosted": ["benchmarks.boosted", "--jobs", "2", "--only", "datasets"],
+    "lies": ["benchmarks.boosted", "--jobs", "2"]
+    + [f"--only={question}" for question in ("cost", "learners", "lies", "coverage")],
     "accuracy": ["benchmarks.accuracy"],
 }
 WITHOUT_TARGETS = {"accuracy"}  # its table of digits says more than a figure
