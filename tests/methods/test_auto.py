@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from poolwise import Moments, PooledRegressor
 from poolwise.errors import NeedsTargetRows
 from poolwise.methods import Auto, BayesPooling, BoostedPooling
+from tests.boosting.few_trees import grow_few
 from tests.methods.nonlinear import fit, fitted, quietly, world
 
 
@@ -47,7 +48,8 @@ def test_the_reason_is_in_the_summary_and_names_the_rows():
     assert fitted("auto").summary().to_dict()["reason"] == fitted("auto").reason_
 
 
-def test_the_option_stays_auto_and_a_fit_chooses_again():
+def test_the_option_stays_auto_and_a_fit_chooses_again(monkeypatch):
+    grow_few(monkeypatch)
     given = world("smooth", rows=40, history=80)
     model = fit("auto", given)
     assert model.method == "auto"
@@ -74,7 +76,8 @@ def test_moments_alone_are_for_the_line():
     assert "no rows that trees could learn from" in model.reason_
 
 
-def test_a_line_is_updated_and_trees_are_not():
+def test_a_line_is_updated_and_trees_are_not(monkeypatch):
+    grow_few(monkeypatch, stages=(5, 10, 40))
     line, bent = world("linear", rows=40, history=80), world("smooth", rows=40, history=80)
     model = fit("auto", line._replace(X=line.X[:30], y=line.y[:30]))
     model.update(line.X[30:], line.y[30:])
@@ -84,7 +87,8 @@ def test_a_line_is_updated_and_trees_are_not():
         trees.update(bent.X, bent.y)
 
 
-def test_the_random_state_reaches_the_folds():
+def test_the_random_state_reaches_the_folds(monkeypatch):
+    grow_few(monkeypatch, stages=(5, 10, 40))
     given = world("smooth", rows=40, history=80)
     expected = fit(BoostedPooling(random_state=9), given).predict(given.tried)
     model = fit(Auto(random_state=9), given)

@@ -199,7 +199,7 @@ class TestSources:
         model = PooledRegressor("boosted_pooling").fit(given.X, given.y)
         assert model.derived_.columns == ()
         names = model.derived_.stack.candidates.names
-        assert names == ("linear", "pooled_trees", "target_trees", "deep_target_trees")
+        assert names == ("linear", "all_pooled_trees", "target_trees", "deep_target_trees")
         assert np.isfinite(quietly(model.predict, given.tried)).all()
         assert model.summary().trees.effects == ()
 

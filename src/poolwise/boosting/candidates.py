@@ -11,7 +11,7 @@ import numpy as np
 from poolwise.boosting.booster import Grow, Growth
 from poolwise.boosting.derived_column import DerivedColumn, mean_of
 from poolwise.boosting.deriving import STAGES, Derivation
-from poolwise.boosting.folds import FOLDS, PARTS
+from poolwise.boosting.folds import tenths
 from poolwise.boosting.learning_rows import LearningRows
 from poolwise.boosting.trees import Trees
 from poolwise.double_double import Array
@@ -169,7 +169,7 @@ class Made:
     Parameters
     ----------
     all : Candidates
-        From all rows; those of trees are means over the folds.
+        From all rows; trees on all rows are means over fifths, those on the target over tenths.
     without : tuple of Candidates
         From the target's rows outside each tenth; trees on all rows from those outside its fifth.
     said : array of shape (n, candidates)
@@ -204,27 +204,28 @@ def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Gr
     alone: list[LinearFit] = []
     if problem.sources:
         alone = _refitted(apart, target, target.X, solve)
-    pooled, part = _pooled(derivation), target.part
+    pooled, tenth = _pooled(derivation), tenths(target.fold)
     trees: dict[Name, list[TreeMean]] = {}
     correction: list[TreeMean] = []
-    if min(np.count_nonzero(part != k) for k in range(PARTS)) >= FEWEST:
-        trees = {name: _own_trees(target, growth, grow) for name, growth in OWN.items()}
+    least = len(tenth) - int(np.bincount(tenth).max())  # rows that trees are grown on
+    if least >= FEWEST:
+        trees = {n: _grown(target, target.X, target.y, g, grow) for n, g in _growths(target, least)}
         if derivation.columns:
-            before = _by_fold(derived, wide, target)
+            before = _by_tenth(derived, wide, target)
             looked_at = np.column_stack((wide, before))
             correction = _grown(target, looked_at, target.y - before, CORRECTION, grow)
     without = tuple(
         Candidates(
             problem.features,
-            tuple(replace(c, boosters=(c.boosters[fold],)) for c in derivation.columns),
-            lines[k],
-            derived[k],
-            alone[k] if alone else None,
-            {name: means[fold] for name, means in pooled.items()}
-            | {name: means[k] for name, means in trees.items()},
-            correction[k] if correction else None,
+            tuple(replace(c, boosters=(c.boosters[k // 2],)) for c in derivation.columns),
+            lines[j],
+            derived[j],
+            alone[j] if alone else None,
+            {name: means[k // 2] for name, means in pooled.items()}
+            | {name: means[j] for name, means in trees.items()},
+            correction[j] if correction else None,
         )
-        for k, fold in enumerate(np.repeat(range(FOLDS), PARTS // FOLDS))
+        for j, k in enumerate(np.unique(tenth))
     )
     whole = Candidates(
         problem.features,
@@ -232,20 +233,21 @@ def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Gr
         solve(problem),
         solve(derivation.problem),
         solve(apart) if alone else None,
-        {name: TreeMean.joined(means) for name, means in (pooled | trees).items()},
+        {name: TreeMean.joined(means) for name, means in pooled.items()}
+        | {name: _about_mean(TreeMean.joined(means), target) for name, means in trees.items()},
         TreeMean.joined(correction) if correction else None,
     )
     said = np.empty((len(target.y), len(whole.names)))
-    for k, own in enumerate(without):
-        said[part == k] = own.predict(target.X[part == k])
+    for k, own in zip(np.unique(tenth), without, strict=True):
+        said[tenth == k] = own.predict(target.X[tenth == k])
     return Made(whole, without, said)
 
 
 def _pooled(derivation: Derivation) -> dict[Name, list[TreeMean]]:
     """Return the trees on all rows, as many as predict history best, and all of them."""
     last = STAGES[-1]
-    best = derivation.columns[0].trees if derivation.columns else last
-    stages: dict[Name, int] = {"pooled_trees": best}
+    best = derivation.columns[0].trees if derivation.columns else None
+    stages: dict[Name, int] = {} if best is None else {"pooled_trees": best}
     if best != last:
         stages["all_pooled_trees"] = last
     return {
@@ -258,8 +260,9 @@ def _refitted(problem: Problem, target: LearningRows, X: Array, solve: Solver) -
     """Return the fits on all target rows but those of each tenth, with all of the history."""
     table, fits = np.column_stack((X, target.y)), []
     names = (*problem.features, problem.response)
-    for k in range(PARTS):
-        outside = target.part != k
+    tenth = tenths(target.fold)
+    for k in np.unique(tenth):
+        outside = tenth != k
         moments = Moments.of_rows(
             names, table[outside], target.w[outside], precision=problem.target.precision
         )
@@ -267,32 +270,38 @@ def _refitted(problem: Problem, target: LearningRows, X: Array, solve: Solver) -
     return fits
 
 
-def _by_fold(fits: Sequence[LinearFit], X: Array, target: LearningRows) -> Array:
+def _by_tenth(fits: Sequence[LinearFit], X: Array, target: LearningRows) -> Array:
     """Return what each fit says of the rows that it was made without."""
-    said = np.empty(len(X))
-    for k, fit in enumerate(fits):
-        said[target.part == k] = fit.predict(X[target.part == k])
+    said, tenth = np.empty(len(X)), tenths(target.fold)
+    for k, fit in zip(np.unique(tenth), fits, strict=True):
+        said[tenth == k] = fit.predict(X[tenth == k])
     return said
 
 
-def _own_trees(target: LearningRows, growth: Growth, grow: Grow) -> list[TreeMean]:
-    """Grow trees on the target alone, about its mean."""
-    if len(target.y) < FEW_ROWS:
-        growth = growth._replace(rows_per_leaf=FEW_PER_LEAF)
-    grown = _grown(target, target.X, target.y, growth, grow)
-    mean, found = float(np.average(target.y, weights=target.w)), []
-    for k, trees in enumerate(grown):
-        outside = target.take(target.part != k)
-        centre = float(np.average(outside.y, weights=outside.w))
-        found.append(replace(trees, constant=mean - centre))
-    return found
+def _growths(target: LearningRows, least: int) -> list[tuple[Name, Growth]]:
+    """Return how trees on the target are grown; not twice where no tree can be deep."""
+    small = {"rows_per_leaf": FEW_PER_LEAF} if len(target.y) < FEW_ROWS else {}
+    shallow, deep = ((name, growth._replace(**small)) for name, growth in OWN.items())
+    can_be_deep = least > shallow[1].leaves * shallow[1].rows_per_leaf
+    return [shallow, deep] if can_be_deep else [shallow]
+
+
+def _about_mean(trees: TreeMean, target: LearningRows) -> TreeMean:
+    """Return trees on the target about the mean of all its rows, which none of them has seen."""
+    tenth = tenths(target.fold)
+    centres = [
+        float(np.average(target.y[tenth != k], weights=target.w[tenth != k]))
+        for k in np.unique(tenth)
+    ]
+    mean = float(np.average(target.y, weights=target.w))
+    return replace(trees, constant=mean - sum(centres) / len(centres))
 
 
 def _grown(target: LearningRows, X: Array, y: Array, growth: Growth, grow: Grow) -> list[TreeMean]:
     """Grow trees on the target's rows outside each tenth."""
-    found = []
-    for k in range(PARTS):
-        outside = target.part != k
+    found, tenth = [], tenths(target.fold)
+    for k in np.unique(tenth):
+        outside = tenth != k
         w = None if target.weights is None else target.w[outside]
         found.append(TreeMean((grow(X[outside], y[outside], w, growth),), growth.trees))
     return found

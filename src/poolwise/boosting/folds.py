@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 FOLDS = 5
-PARTS = 2 * FOLDS
 RUN = 8192  # sets of one row of each fold, drawn at a time
 
 
@@ -41,3 +40,14 @@ def _drawn(rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
     while True:
         sets = np.tile(np.arange(FOLDS, dtype=np.intp), (RUN, 1))
         yield rng.permuted(sets, axis=1).ravel()
+
+
+def tenths(fold: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the tenth of each row, half a fold: of ten rows that follow, one is in each.
+
+    Parameters
+    ----------
+    fold : array of int of shape (n,)
+        The folds of all rows of a table, in their order.
+    """
+    return 2 * fold + np.arange(len(fold), dtype=np.intp) // FOLDS % 2

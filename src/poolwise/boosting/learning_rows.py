@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from poolwise.boosting.folds import FOLDS, Folds
+from poolwise.boosting.folds import Folds
 from poolwise.double_double import Array
 from poolwise.problem import Rows
 
@@ -104,12 +104,6 @@ class LearningRows:
     def outside(self, fold: int) -> LearningRows:
         """Return the rows that are not in a fold."""
         return self.take(self.fold != fold)
-
-    @property
-    def part(self) -> NDArray[np.intp]:
-        """The tenth of each row, half a fold: of ten rows that follow, one is in each."""
-        half = np.arange(len(self.fold), dtype=np.intp) // FOLDS % 2
-        return 2 * self.fold + half
 
     @property
     def weights(self) -> Array | None:

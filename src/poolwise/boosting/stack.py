@@ -9,7 +9,7 @@ import numpy as np
 
 from poolwise.boosting.candidates import PRIOR, Candidates, Made
 from poolwise.boosting.evidence import Evidence
-from poolwise.boosting.folds import PARTS
+from poolwise.boosting.folds import tenths
 from poolwise.boosting.learning_rows import LearningRows
 from poolwise.boosting.partial_effects import PartialEffect, partial_effects
 from poolwise.boosting.simplex import simplex_weights
@@ -83,9 +83,9 @@ def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
     errors = target.y[:, None] - said
     weights = simplex_weights(errors, prior, target.w)
     # Errors of the mean itself: with weights that the row has had no say in, either.
-    own = np.empty(len(target.y))
-    for k in range(PARTS):
-        inside = target.part == k
+    own, tenth = np.empty(len(target.y)), tenths(target.fold)
+    for k in np.unique(tenth):
+        inside = tenth == k
         others = simplex_weights(errors[~inside], prior, target.w[~inside])
         own[inside] = target.y[inside] - weighted_mean(said[inside], others, bounds)
     new = [n for n in problem.features if n not in problem.seen_by_all()]
