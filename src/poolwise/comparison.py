@@ -192,15 +192,17 @@ class Comparison:
         """Say what a weighted mean is made of, what its trees add, and what new columns do."""
         made, line = self.trees[method], self.scores.get("bayes_pooling")
         each = ", ".join(f"{name} {weight:.0%}" for name, weight in made.weights.items())
+        folds = len(self.scores[method])
+        which = "" if made.models == folds else f"the {made.models} of {folds} "
+        took = " in which it took trees" if which else ""
+        said = f"{method} is, on average over {which}folds{took}, {each}."
         fall, over = made.fall, "its linear candidate on rows that neither had seen"
         if line is not None and line.any():
             fall = 1.0 - float(np.mean(self.scores[method] ** 2) / np.mean(line**2))
-            over = "bayes_pooling"
-        how = "below" if fall >= 0.0 else "above"
-        said = (
-            f"{method} is, on average over folds, {each}. Its squared error is {abs(fall):.0%} "
-            f"{how} that of {over}."
-        )
+            over, which = "bayes_pooling", ""
+        if not which:  # folds in which trees were taken are those in which they did well
+            how = "below" if fall >= 0.0 else "above"
+            said += f" Its squared error is {abs(fall):.0%} {how} that of {over}."
         largest = sorted(made.effects, key=lambda e: -abs(e.change))
         effects = [
             f"{e.change:+.3g} as {e.feature} goes from {e.low:.3g} to {e.high:.3g} (standard error "

@@ -7,7 +7,7 @@ from html import escape
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of a table, the first column to the left, the others to the right."""
+    """Return lines of a table: the first and last column to the left, the others to the right."""
     cells = [[_printable(c) for c in row] for row in (head, *rows)]
     widths = [max(len(row[j]) for row in cells) for j in range(len(head))]
     return [

@@ -130,6 +130,8 @@ class MeanTrees:
 
     Parameters
     ----------
+    models : int
+        How many.
     weights : dict of str to float
         The weight of each candidate; one that is not there has none.
     fall : float
@@ -139,6 +141,7 @@ class MeanTrees:
         What new columns do.
     """
 
+    models: int
     weights: dict[str, float]
     fall: float
     effects: tuple[MeanEffect, ...]
@@ -154,6 +157,7 @@ class MeanTrees:
         for effect in (e for summary in each for e in summary.effects):
             effects.setdefault(effect.feature, []).append(effect)
         return cls(
+            len(each),
             {n: sum(c[n].weight for c in lines if n in c) / len(each) for n in names},
             1.0 - own / linear if linear else 0.0,
             tuple(_mean_effect(feature, found) for feature, found in effects.items()),

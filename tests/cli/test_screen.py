@@ -3,7 +3,8 @@
 from poolwise.cli.screen import show_table
 
 
-def test_words_begin_on_the_left_and_numbers_end_on_the_right(capsys):
+def test_words_begin_on_the_left_and_numbers_end_on_the_right(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     head = ["table", "rows", "lacks", "share", "interval", "95 %", "in", "p", "note", "none"]
     rows = [
         [

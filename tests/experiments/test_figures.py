@@ -13,7 +13,7 @@ from poolwise.errors import BadOption, NotInstalled, UnknownMethod
 from poolwise.experiments import figures
 from poolwise.experiments.drawing import STYLES, apart, styles_of
 from poolwise.experiments.expectations import judge
-from poolwise.experiments.figure_specs import read_spec
+from poolwise.experiments.figure_specs import parse_spec, read_spec
 from poolwise.experiments.points import Point, curve_of, read_points
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,6 +59,23 @@ def test_a_spec_of_ones_own_is_a_figure_too(points, tmp_path):
     assert figures.judgements(found, own) == []
     files = figures.write(found, own, tmp_path)
     assert [f.name for f in files] == ["own.svg", "own.png", "own.csv"]
+
+
+@pytest.mark.parametrize(
+    ("text", "about"), [("", "figure"), ("[figure", "Expected"), ("[figure]\nodd = 1", "x")]
+)
+def test_a_spec_that_is_none_says_where_words_are_explained(text, about):
+    with pytest.raises(BadOption, match=f"{about}.*figure_specs explains"):
+        parse_spec("own", text)
+
+
+def test_a_spec_of_ones_own_needs_a_seed_and_known_methods():
+    spec = read_spec("correlation")
+    with pytest.raises(BadOption, match="seed"):
+        figures.run(replace(spec, seed=None), repetitions=2)
+    odd = (replace(spec.curves[0], method="boosted_pooling"),)
+    with pytest.raises(UnknownMethod, match="boosted_pooling"):
+        figures.run(replace(spec, curves=odd), repetitions=2)
 
 
 def test_drawing_leaves_no_trace_in_matplotlib(points, tmp_path):

@@ -16,6 +16,7 @@ from poolwise import Moments, PooledRegressor, compare
 from poolwise.boosting.candidates import PRIOR
 from poolwise.boosting.folds import Folds
 from poolwise.boosting.simplex import simplex_weights
+from poolwise.boosting.stack import stacked
 from poolwise.errors import (
     BadOption,
     NeedsTargetRows,
@@ -23,6 +24,7 @@ from poolwise.errors import (
     NotALine,
 )
 from poolwise.methods import BoostedPooling
+from tests.boosting.few_trees import grow_few
 from tests.methods.nonlinear import error, fit, fitted, world
 
 COEFFICIENTS = ["coef_", "intercept_", "coef_names_", "coef_cov_", "standard_errors_"]
@@ -122,6 +124,26 @@ class TestDefinition:
             squares.append((fit("bayes_pooling", part).predict(given.X[~out]) - given.y[~out]) ** 2)
         expected = np.sqrt(np.concatenate(squares).mean())
         assert_allclose(stack.evidence.errors["linear"], expected, rtol=1e-9)
+
+    def test_a_row_has_no_say_in_what_is_said_of_it(self, monkeypatch):
+        grow_few(monkeypatch, stages=(2, 4, 8), own=5)
+        given, seen = world("smooth", rows=30, history=60), []
+
+        def kept(problem, made, target):
+            seen.append(made)
+            return stacked(problem, made, target)
+
+        monkeypatch.setattr("poolwise.methods.boosted_pooling.stacked", kept)
+        moved = given.y.copy()
+        moved[3] += 12.0
+        for y in (given.y, moved):
+            fit("boosted_pooling", given._replace(y=y))
+        before, after = seen
+        names = list(before.all.names)
+        # A little comes back through the history's derived column, which is not made ten times.
+        alone = [names.index(n) for n in names if n not in ("derived", "corrected")]
+        assert_array_equal(after.said[3, alone], before.said[3, alone])
+        assert (after.said[:, alone] != before.said[:, alone]).any(axis=0).all()
 
     def test_weights_sum_to_one_and_the_names_are_known(self, stack):
         assert_allclose(stack.weights.sum(), 1.0, rtol=1e-12)

@@ -21,9 +21,9 @@ NEW = HOSTILE[0]  # <script>
 def made(method="boosted_pooling", truth="bent"):
     """Return a report on a history that bends, with a new column of a bad name."""
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.uniform(-2.0, 2.0, size=(440, 3)), columns=["a", "b", NEW])
+    X = pd.DataFrame(rng.uniform(-2.0, 2.0, size=(460, 3)), columns=["a", "b", NEW])
     shared = np.sin(2.0 * X["a"]) + X["a"] * X["b"] if truth == "bent" else X["a"] - X["b"]
-    y = (shared + X[NEW] + 0.1 * rng.normal(size=440)).rename("wear")
+    y = (shared + X[NEW] + 0.1 * rng.normal(size=460)).rename("wear")
     with pytest.MonkeyPatch.context() as patch:
         grow_few(patch, stages=(5, 10, 20))
         return poolwise.report(

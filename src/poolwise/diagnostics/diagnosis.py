@@ -21,7 +21,7 @@ from poolwise.methods import name_of_method
 SMALL = 0.01  # gain, as a share of the noise variance, that matters little
 NAMED = 5  # names in a sentence
 WIDTH = 96  # of printed sentences
-ON_TARGET_ALONE = ("target_trees", "deep_target_trees")  # candidates that see no history
+ON_TARGET_ALONE = ("target_line", "target_trees", "deep_target_trees")  # they see no history
 
 
 @dataclass(frozen=True, repr=False)
@@ -194,7 +194,7 @@ def _seen(evidence: Evidence) -> str:
     others = f"{evidence.errors['linear']:.4g} by its linear candidate"
     own = [evidence.errors[n] for n in ON_TARGET_ALONE if n in evidence.errors]
     if own:
-        others += f" and {min(own):.4g} by trees on the target rows alone"
+        others += f" and {min(own):.4g} by the best candidate on the target rows alone"
     return (
         f"This model, of linear fits and trees, has RMSE {evidence.error:.4g} on the "
         f"{evidence.rows:,} target rows, each predicted by models that had not seen it, against "

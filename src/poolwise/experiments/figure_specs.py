@@ -183,7 +183,14 @@ def parse_spec(name: str, text: str) -> FigureSpec:
     text : str
         The text of a TOML file.
     """
-    read = tomllib.loads(text)
+    try:
+        return _spec(name, tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        right = "a text in TOML with the words that poolwise.experiments.figure_specs explains"
+        raise BadOption(f"spec of {name}", str(error), right) from error
+
+
+def _spec(name: str, read: dict[str, Any]) -> FigureSpec:
     figure, x, repeat = read["figure"], read["x"], read["repeat"]
     values = np.linspace(x["first"], x["last"], x["count"])
     return FigureSpec(

@@ -80,7 +80,8 @@ def run(
         raise BadOption("repetitions", repetitions, "at least one")
     seed = spec.seed if seed is None else seed
     if isinstance(spec.experiment, Simulation):
-        assert seed is not None
+        if seed is None:
+            raise BadOption("seed", seed, f"a number, given or in the spec of {spec.name}")
         drawn = simulate(spec.experiment, spec.x, repetitions=repetitions, seed=seed)
     else:
         rows = load_columns(spec.experiment, data)
@@ -148,7 +149,7 @@ def _score(file: Path, sample: Samples, curves: Sequence[Curve], measure: Measur
 def _curves(spec: FigureSpec, protocol: Protocol, methods: Sequence[str]) -> list[Curve]:
     known = {curve.name for curve in spec.curves}
     extra = [Curve(m, m.replace("_", " "), m) for m in dict.fromkeys(methods) if m not in known]
-    for curve in extra:
+    for curve in (*spec.curves, *extra):
         if curve.method not in METHODS:
             raise UnknownMethod(curve.method, list(METHODS))
     changes = CHANGES[protocol]

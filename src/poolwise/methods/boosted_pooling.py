@@ -41,8 +41,8 @@ class BoostedPooling(BaseEstimator):
     weighted mean; the weights are a posterior mean given the errors on target rows that a candidate
     was made without. So the answer is not linear: there is no ``coef_``.
 
-    Assumes as little as trees do, and exchangeable target rows. It reads rows: of the target and of
-    at least one source; sources that are moments count in the linear candidates.
+    Assumes as little as trees do, and exchangeable target rows. It reads the rows of the target
+    and of those sources that have some; sources that are moments count in the linear candidates.
 
     Parameters
     ----------

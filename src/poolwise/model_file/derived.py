@@ -180,7 +180,7 @@ def _stack_in(
         entry = fields(entry, "a mean of trees", ("name", "mean"))
         name = cast(Name, choice(entry["name"], "the name of a candidate", tuple(PRIOR)))
         if name in trees or name in NOT_TREES:
-            raise Wrong(f"it has the candidate {name!r} twice")
+            raise Wrong(f"it has the candidate {name!r} twice, or among its trees")
         trees[name] = _tree_mean_in(entry["mean"], boosters, len(features))
     correction = None
     if found["correction"] is not None:
