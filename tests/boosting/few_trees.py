@@ -2,13 +2,18 @@
 
 import pytest
 
-from poolwise.boosting import candidates, deriving
+from poolwise.boosting import candidates, deriving, stack
 
 
 def grow_few(
     monkeypatch: pytest.MonkeyPatch, stages: tuple[int, ...] = (2, 6, 20), own: int = 15
 ) -> None:
-    """Grow few trees: on all rows as many as the last stage, on the target its own number."""
+    """Grow few trees: on all rows as many as the last stage, on the target its own number.
+
+    What is made of the target is made without a fifth, instead of a tenth: half as often.
+    """
+    for module in (candidates, stack):
+        monkeypatch.setattr(module, "tenths", lambda fold: 2 * fold)
     for module in (deriving, candidates):
         monkeypatch.setattr(module, "STAGES", stages)
     monkeypatch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=stages[-1]))

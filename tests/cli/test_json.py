@@ -44,7 +44,7 @@ TREES = {
     ],
 }
 EFFECT = {"feature": str, **dict.fromkeys(("low", "high", "change", "std_error"), float)}
-MEAN_TREES = {"weights": dict, "fall": float, "effects": [EFFECT]}
+MEAN_TREES = {"models": int, "weights": dict, "fall": float, "effects": [EFFECT]}
 TABLES = ["history.csv", "recent.csv", "--label", "wear"]
 VERBS = {
     "fit": (
