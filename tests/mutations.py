@@ -36,3 +36,14 @@ def mutations(draw, data):
         else:
             holder[key] = deepcopy(draw(ODD))
     return data
+
+
+@st.composite
+def garbled(draw, text):
+    """Change a text in a few places, by letters that files have."""
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(text)))
+        end = min(len(text), at + draw(st.integers(0, 3)))
+        new = draw(st.text(alphabet='0123456789eE+-.,:[]{}"NaInfty \\u', max_size=3))
+        text = text[:at] + new + text[end:]
+    return text

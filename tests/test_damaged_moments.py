@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from poolwise import Moments
 from poolwise.errors import TransferError, UnreadableMoments
 from poolwise.fit import regress
-from tests.mutations import mutations
+from tests.mutations import garbled, mutations
 from tests.stored_moments import NAMES, ROWS, assert_same_bits, data_of, loaded, moments_of, saved
 
 
@@ -204,12 +204,7 @@ def test_a_mutated_file_gives_our_error_or_moments_that_work(data):
 @settings(deadline=None, max_examples=300)
 @given(st.sampled_from(FILES), st.data())
 def test_a_garbled_text_gives_our_error_or_moments(data, draw):
-    text = json.dumps(data)
-    for _ in range(draw.draw(st.integers(1, 4))):
-        at = draw.draw(st.integers(0, len(text)))
-        end = min(len(text), at + draw.draw(st.integers(0, 3)))
-        new = draw.draw(st.text(alphabet='0123456789eE+-.,:[]{}"NaInfty \\u', max_size=3))
-        text = text[:at] + new + text[end:]
+    text = draw.draw(garbled(json.dumps(data)))
     try:
         moments = loaded(text)
     except UnreadableMoments:

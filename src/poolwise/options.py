@@ -27,6 +27,6 @@ def check_number(option: str, value: object, *, positive: bool = False) -> None:
 
 def check_seed(seed: object) -> None:
     """Refuse a seed that one of those who draw could not take: it is the same for all."""
-    is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
-    if not (is_whole and 0 <= seed <= LARGEST_SEED):  # type: ignore[operator]
+    number = int(seed) if isinstance(seed, Integral) and not isinstance(seed, bool) else -1
+    if not 0 <= number <= LARGEST_SEED:
         raise BadOption("random_state", seed, f"a whole number from 0 to {LARGEST_SEED}")

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from poolwise.answer import Answer, AnyMethod, answered, is_method
+from poolwise.boosting.booster import THREADS_PAY
 from poolwise.double_double import Array
 from poolwise.errors import BadOption, BadWeights, NeedsRows, TooFewToCompare
 from poolwise.intake import Intake
@@ -25,7 +26,6 @@ from poolwise.tables.columns import Column, encoded
 from poolwise.tables.rows import TableRows
 
 FEWEST = 3  # target rows that can be split
-THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
 
 Predictor: TypeAlias = Callable[[Array], Array]
 
