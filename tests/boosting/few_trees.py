@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolwise.boosting import candidates, deriving, stack
+from poolwise.boosting import deriving, making, stack, target_trees
 
 
 def grow_few(
@@ -12,11 +12,11 @@ def grow_few(
 
     What is made of the target is made without a fifth, instead of a tenth: half as often.
     """
-    for module in (candidates, stack):
+    for module in (making, stack, target_trees):
         monkeypatch.setattr(module, "tenths", lambda fold: 2 * fold)
-    for module in (deriving, candidates):
+    for module in (deriving, making):
         monkeypatch.setattr(module, "STAGES", stages)
     monkeypatch.setattr(deriving, "POOLED", deriving.POOLED._replace(trees=stages[-1]))
-    few = {name: growth._replace(trees=own) for name, growth in candidates.OWN.items()}
-    monkeypatch.setattr(candidates, "OWN", few)
-    monkeypatch.setattr(candidates, "CORRECTION", candidates.CORRECTION._replace(trees=own))
+    few = {name: growth._replace(trees=own) for name, growth in target_trees.OWN.items()}
+    monkeypatch.setattr(target_trees, "OWN", few)
+    monkeypatch.setattr(making, "CORRECTION", making.CORRECTION._replace(trees=own))

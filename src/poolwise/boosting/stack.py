@@ -7,10 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from poolwise.boosting.candidates import PRIOR, Candidates, Made
+from poolwise.boosting.candidates import PRIOR, Candidates
 from poolwise.boosting.evidence import Evidence
 from poolwise.boosting.folds import tenths
 from poolwise.boosting.learning_rows import LearningRows
+from poolwise.boosting.making import Made
 from poolwise.boosting.partial_effects import PartialEffect, partial_effects
 from poolwise.boosting.simplex import simplex_weights
 from poolwise.boosting.spread import Spread

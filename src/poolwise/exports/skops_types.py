@@ -14,7 +14,7 @@ SKOPS_TRUSTED: tuple[str, ...] = tuple(
         (
             "poolwise.answer.Derived",
             "poolwise.boosting.candidates.Candidates",
-            "poolwise.boosting.candidates.TreeMean",
+            "poolwise.boosting.tree_mean.TreeMean",
             "poolwise.boosting.derived_column.DerivedColumn",
             "poolwise.boosting.evidence.Evidence",
             "poolwise.boosting.partial_effects.PartialEffect",

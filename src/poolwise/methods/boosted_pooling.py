@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator
 
 from poolwise.answer import Answer, Derived
 from poolwise.boosting.booster import Learner, grower
-from poolwise.boosting.candidates import candidates
 from poolwise.boosting.deriving import derive
+from poolwise.boosting.making import candidates
 from poolwise.boosting.reading_rows import check_rows, target_rows
 from poolwise.boosting.stack import stacked
 from poolwise.methods.bayes_pooling import BayesPooling

@@ -8,12 +8,13 @@ from typing import Any, cast
 import numpy as np
 
 from poolwise.answer import Derived
-from poolwise.boosting.candidates import PRIOR, Candidates, Name, TreeMean
+from poolwise.boosting.candidates import PRIOR, Candidates, Name
 from poolwise.boosting.derived_column import DerivedColumn
 from poolwise.boosting.evidence import Evidence
 from poolwise.boosting.partial_effects import PartialEffect
 from poolwise.boosting.spread import MOST, Spread
 from poolwise.boosting.stack import Stack
+from poolwise.boosting.tree_mean import TreeMean
 from poolwise.boosting.trees import Trees
 from poolwise.fit import LinearFit
 from poolwise.model_file.fits import fit_in, fit_text
