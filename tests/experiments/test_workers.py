@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -63,8 +64,10 @@ def die_or_sleep(seconds):
 @pytest.mark.slow
 def test_an_error_in_one_process_ends_the_others():
     start = time.monotonic()
+    before = set(threading.enumerate())
     with pytest.raises(BadOption, match="seconds=0"):
         list(each(fail_or_sleep, [(600,), (0,), (600,)], 2))
+    assert set(threading.enumerate()) <= before  # the pool's own is gone, not on its way
     assert time.monotonic() - start < 60  # starting two interpreters takes a few
 
 

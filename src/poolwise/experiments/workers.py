@@ -64,7 +64,8 @@ def each(
                 raise WorkerDied(len(workers)) from error
             raise
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            # And waited for: a pool that closes its pipes while Python exits prints a traceback.
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _as_done(
