@@ -211,8 +211,9 @@ def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(folder):
             "fewer than --min-rows 301",
         ),
         (["pumps.csv", "-o", "a.moments.json", "--min-rows", "301"], 1, "out with --drop, or give"),
+        (["late.csv", "-o", "a.moments.json"], 1, "missing number, say so by null_values of --csv"),
         (["late.csv", "-o", "a.moments.json"], 1, "If 'load' holds text, say --text load, or"),
-        (["late.csv", "-o", "a.moments.json"], 1, "rename it; how CSV is written can be said by"),
+        (["late.csv", "-o", "a.moments.json"], 1, "holds 'n.m.' in line 300,001, and numbers"),
         (
             ["codes.csv", "-o", "a.moments.json"],
             1,

@@ -76,6 +76,7 @@ EXAMPLES = [
     errors.FilesNotFound("history/*.csv", "No file matches this pattern."),
     errors.UnknownFormat("history/part-0000", [".csv", ".parquet"]),
     errors.UnreadableFile("old.parquet", "parquet", "it begins like text"),
+    errors.UnreadableFile("old.csv", "csv", "column 'a' holds 'x' in line 7", "a"),
     errors.NotACheckpoint("b.part", "ValueError"),
     errors.NotInFile("2019.csv", "wear", ["Wear"], "the name of the response"),
     errors.NullsInFile("2019.csv", {"age": 41}, 41),

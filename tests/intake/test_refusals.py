@@ -102,7 +102,7 @@ class TestBadResponse:
             with pytest.raises(NotFinite, match=message):
                 gather(target, y, sources={"clinic": source})
 
-    def test_lengths_that_differ_are_both_told(self, target, y, old, y_old):
+    def test_lengths_that_differ_are_both_told(self, target, y, old):
         with pytest.raises(LengthsDiffer, match=r"[Tt]he target has 20 rows of features and 19 of"):
             gather(target, y[:-1])
         with pytest.raises(LengthsDiffer, match=r"[Ss]ource 'clinic' has 50 rows .* and 20 of"):

@@ -291,7 +291,7 @@ def test_a_file_that_is_gone_is_told(history):
         _ = opened.batches.key
 
 
-def test_tasks_have_keys_by_all_that_matters(history):
+def test_tasks_have_keys_by_all_that_matters():
     assert FindLevels(("a",)).key != FindLevels(("b",)).key
     assert SumByPattern(None, "fast", None, "x").key != SumByPattern(None, "exact", None, "x").key
 

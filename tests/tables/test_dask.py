@@ -191,7 +191,7 @@ def test_what_workers_refuse_is_told_with_file_and_column(tmp_path, client, targ
     csv = write(tmp_path / "csv", rows, "csv")
     with (csv / "004.csv").open("a") as file:
         file.write("n.a.,1,2.5,coast\n")
-    with pytest.raises(UnreadableFile, match=r"004\.csv' .*in column 'a', .*n\.a\."):
+    with pytest.raises(UnreadableFile, match=r"004\.csv' .*column 'a' holds 'n\.a\.' in line \d"):
         read(target, Files(csv, workers=client))
     until(lambda: client.futures == {})  # the other files are not waited for
 

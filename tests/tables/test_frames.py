@@ -213,6 +213,17 @@ class TestCategories:
         assert encoded(kind({"g": [f"{k}" for k in range(5)]}))[0]  # few: codes
 
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+    def test_a_word_among_numbers_stored_as_text_is_named(self, kind):
+        ages = [*map(str, range(18, 60)), "fifty"]
+        message = "42 of its 43 different values are numbers, and these are not: 'fifty'"
+        with pytest.raises(NotNumeric, match=message):
+            encoded(kind({"g": ages}))
+        codes = pd.DataFrame({"g": pd.Categorical(ages)})  # meant as they are
+        assert len(encoded(codes)[0]) == 43
+        wards = [*map(str, range(10)), *(f"ward {k}" for k in range(12))]  # most are no numbers
+        assert len(encoded(kind({"g": wards}))[0]) == 22
+
+    @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_an_unseen_level_is_refused_or_counts_as_the_reference(self, kind):
         opened = open_table(kind({"g": ["b", "w", None]}), "X")
         with pytest.raises(UnseenLevel, match=r"'g' holds \['w'\].*levels are \['a', 'b'\]"):

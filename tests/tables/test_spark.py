@@ -240,7 +240,7 @@ def test_an_error_of_a_worker_is_ours_and_names_file_and_column(spark, target, r
     text.mkdir()
     for name, count in {"good": rows["count"], "bad": ["seven"] * len(rows)}.items():
         rows.drop(columns="w").assign(count=count).to_csv(text / f"{name}.csv", index=False)
-    with pytest.raises(UnreadableFile, match=r"bad\.csv.*in column 'count'"):
+    with pytest.raises(UnreadableFile, match=r"bad\.csv.*column 'count' holds"):
         read(target, Files(text, workers=spark))
 
 

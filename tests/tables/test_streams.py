@@ -122,7 +122,7 @@ def test_a_temporary_file_goes_with_the_fit(target, rows, monkeypatch, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_columns_that_are_not_needed_are_not_kept(target, rows):
+def test_columns_that_are_not_needed_are_not_kept(rows):
     wide = rows.assign(note="x" * 1000, day=pd.Timestamp("2020-01-01"))
     table = pa.Table.from_pandas(wide, preserve_index=False)
     opened = streams.open_stream(

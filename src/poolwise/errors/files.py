@@ -38,11 +38,16 @@ class UnreadableFile(TransferError):
     ) -> None:
         self.file, self.form, self.why, self.column = file, form, why, column
         name = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}.get(form, form)
-        super().__init__(
-            f"{file!r} cannot be read as {name}: {why}. Write it again if it was cut short; if it "
-            "is of another kind, rename it or say Files(..., format=...); how CSV is written can "
-            f"be said by Files(..., csv=...).{then and f' {then}'}"
+        advice = (
+            "Write it again if it was cut short; if it is of another kind, rename it or say "
+            "Files(..., format=...); how CSV is written can be said by Files(..., csv=...)."
         )
+        if column is not None:
+            advice = (
+                "Mend it; or, if it stands for a missing number, say so by null_values of "
+                "Files(..., csv=...)."
+            )
+        super().__init__(f"{file!r} cannot be read as {name}: {why}. {advice}{then and f' {then}'}")
 
 
 class NotACheckpoint(TransferError):

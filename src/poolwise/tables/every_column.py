@@ -17,7 +17,7 @@ from poolwise.tables.columns import MOST_LEVELS, Column
 from poolwise.tables.file_batches import open_files, readers_of
 from poolwise.tables.files import Files
 from poolwise.tables.formats import Reader
-from poolwise.tables.frames import FEW_LEVELS
+from poolwise.tables.frames import numbers_among
 from poolwise.tables.streamed import StreamedTable
 from poolwise.tables.streams import is_stream, open_stream
 
@@ -94,11 +94,7 @@ class Opened:
         if name == wanted.response:
             advice = "Give one number per row."
             raise NotNumeric(name, f"of {where} is the response and holds text", advice)
-        if len(levels) > MOST_LEVELS:
-            what = f"of {where} has more than {MOST_LEVELS:,} different texts, as identifiers have"
-            raise NotNumeric(name, what, _left_out(name, "Or group it into fewer levels."))
-        numbers = [level for level in levels if _is_number(level)]
-        if name in self.guessed and len(levels) > FEW_LEVELS and 2 * len(numbers) > len(levels):
+        if name in self.guessed and (numbers := numbers_among(levels)):
             other = next((repr(v) for v in levels if v not in numbers), "no other text")
             what = f"of {where} holds text, of which most are numbers, {numbers[0]!r} and {other}"
             then = (
@@ -106,6 +102,9 @@ class Opened:
                 "for a missing one: Files(..., csv={'null_values': [...]})."
             )
             raise NotNumeric(name, what, then)
+        if len(levels) > MOST_LEVELS:
+            what = f"of {where} has more than {MOST_LEVELS:,} different texts, as identifiers have"
+            raise NotNumeric(name, what, _left_out(name, "Or group it into fewer levels."))
         return Column(name, levels, full=True)
 
 
@@ -197,13 +196,6 @@ def _named(stream: Any, where: str) -> tuple[list[str], Any]:
     except (pa.ArrowException, TypeError):
         raise UnknownTable(type(stream), where) from None
     return reader.schema.names, reader
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return float(text) is not None
-    except ValueError:
-        return False
 
 
 def _left_out(name: str, otherwise: str) -> str:

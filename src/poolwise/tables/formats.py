@@ -20,6 +20,7 @@ CSV_BLOCK = 2**22  # bytes of text parsed at a time
 # How files of each kind begin.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"\x1f\x8b": "gzip", b"BZh": "bz2"}
 IN_CSV = re.compile(r"In CSV column #(\d+): ")
+NO_NUMBER = re.compile(r"(?:Row #(\d+): )?CSV conversion error to double: invalid value '(.*)'")
 
 
 class Batch(NamedTuple):
@@ -131,6 +132,9 @@ class Reader:
             if found := IN_CSV.search(why):
                 column = self.schema.names[int(found[1])] if hasattr(self, "schema") else found[1]
                 why = why.replace(found[0], f"in column {column!r}, ")
+                if value := NO_NUMBER.search(why):
+                    line = f"line {int(value[1]):,}" if value[1] else "one line"
+                    why = f"column {column!r} holds {value[2]!r} in {line}, and numbers elsewhere"
             raise UnreadableFile(str(self.file.path), self.file.format, why, column) from error
 
     def _check_beginning(self) -> None:
@@ -202,10 +206,23 @@ class Reader:
     def _csv(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
         import pyarrow as pa
 
+        try:
+            yield from self._csv_batches(names, types)
+        except pa.ArrowInvalid as error:
+            if IN_CSV.search(str(error)):  # threads do not count lines: read again to tell which
+                for _ in self._csv_batches(names, types, use_threads=False):
+                    pass
+            raise
+
+    def _csv_batches(
+        self, names: list[str], types: Mapping[str, Any], **how: Any
+    ) -> Iterator[Batch]:
+        import pyarrow as pa
+
         whole = [n for n in names if pa.types.is_integer(self.schema.field(n).type)]
         with (
             pa.OSFile(str(self._at)) as raw,
-            self._open_csv(raw, include_columns=names, column_types=types) as reader,
+            self._open_csv(raw, include_columns=names, column_types=types, **how) as reader,
         ):
             done = 0
             for batch in reader:

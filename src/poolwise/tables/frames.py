@@ -42,13 +42,24 @@ class FrameTable:
             advice = "Turn it into numbers (days since a date, say) or text, or drop it."
             raise self._refused(name, series, advice)
         levels = tuple(sorted(set(_texts(series)).difference([None])))
-        if series.dtype == nw.String and len(levels) > FEW_LEVELS and _look_like_numbers(levels):
-            raise NotNumeric(
-                name,
-                f"of {self.where} holds numbers stored as text, {levels[0]!r} for one",
-                "Convert it to numbers, or to a categorical type if they are codes.",
-            )
+        if series.dtype == nw.String and (numbers := numbers_among(levels)):
+            raise self._numbers_as_text(name, levels, numbers)
         return levels
+
+    def _numbers_as_text(
+        self, name: str, levels: Sequence[str], numbers: Sequence[str]
+    ) -> NotNumeric:
+        other = sorted(set(levels).difference(numbers))
+        what, then = f"holds numbers stored as text, {levels[0]!r} for one", "Convert it to numbers"
+        if other:
+            few = ", ".join(map(repr, other[:3])) + (" and so on" if len(other) > 3 else "")
+            what = (
+                f"holds text, but {len(numbers):,} of its {len(levels):,} different "
+                f"values are numbers, and these are not: {few}"
+            )
+            then = "Mend them or leave them empty, and convert it to numbers"
+        advice = f"{then}, or to a categorical type if they are codes."
+        return NotNumeric(name, f"of {self.where} {what}", advice)
 
     def is_void(self, name: str) -> bool:
         """Say whether a column has no value at all."""
@@ -152,9 +163,15 @@ def _without_views(table: Any) -> Any:
     return table
 
 
-def _look_like_numbers(levels: Sequence[str]) -> bool:
+def numbers_among(levels: Sequence[str]) -> list[str]:
+    """Return those of many texts that are numbers, if most of them are; else none."""
+    numbers = [level for level in levels if _reads_as_number(level)]
+    return numbers if len(levels) > FEW_LEVELS and 2 * len(numbers) > len(levels) else []
+
+
+def _reads_as_number(text: str) -> bool:
     try:
-        return all(float(level) is not None for level in levels)
+        return float(text) is not None
     except ValueError:
         return False
 

@@ -141,8 +141,17 @@ def test_an_error_of_files_is_one_of_ours(tmp_path, target):
         read(target, tmp_path / "old.parquet")
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_a_word_among_numbers_is_told_with_its_line(tmp_path, target, rows, suffix):
+    file = tmp_path / f"old{suffix}"
+    rows.astype({"a": object}).assign(a=[*rows["a"][:-2], "fifty", 1.0]).to_csv(file, index=False)
+    message = rf"old{suffix}' .* column 'a' holds 'fifty' in line {len(rows)}, .*null_values"
+    with pytest.raises(UnreadableFile, match=message):
+        read(target, file)
+
+
 @pytest.mark.parametrize("given", ["", ["old.parquet", ""]])
-def test_an_empty_name_is_not_the_working_directory(tmp_path, target, rows, monkeypatch, given):
+def test_an_empty_name_is_not_the_working_directory(tmp_path, rows, monkeypatch, given):
     monkeypatch.chdir(tmp_path)
     rows.to_parquet("old.parquet", index=False)
     with pytest.raises(FilesNotFound, match="The name is empty"):
