@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_limits
 from poolwise import Files, Moments
 from poolwise.boosting import deriving
 from poolwise.boosting.booster import grower
-from poolwise.boosting.deriving import SETS
 from poolwise.boosting.folds import FOLDS, Folds
 from poolwise.boosting.learning_rows import marked
 from poolwise.intake import gather
@@ -201,15 +200,15 @@ def test_each_set_of_features_gets_a_column_the_largest_first():
     assert made.problem.features == ("x0", "x1", "x2", "x3", "boosted", "boosted 2")
 
 
-def test_there_are_not_more_sets_than_have_a_column():
+def test_many_sets_of_features_get_a_column_each():
     rng = np.random.default_rng(0)
     sets = [(0,), (0, 1), (1,), (0, 2), (2,)]
     sources = {str(has): drawn(rng, 12 + k, has) for k, has in enumerate(sets)}
     given = Tables(drawn(rng, 12, (0, 1, 2, 3)), sources)
     made = derive(given.problem(), seed=0, most_rows=ALL_ROWS)
-    assert len(made.columns) == SETS
-    assert [c.inputs for c in made.columns] == [("x2",), ("x0", "x2"), ("x1",)]
-    assert made.problem.sources["(0,)"].names == ("x0", "y")
+    by_size = [("x2",), ("x0", "x2"), ("x1",), ("x0", "x1"), ("x0",)]
+    assert [c.inputs for c in made.columns] == by_size
+    assert made.problem.sources["(0,)"].names == ("x0", "boosted 5", "y")
 
 
 def test_sources_as_moments_stay_as_they_are():

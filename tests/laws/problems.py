@@ -149,6 +149,11 @@ def with_one(X: np.ndarray) -> np.ndarray:
     return np.column_stack((np.ones(len(X)), X))
 
 
+def with_last_one(X: np.ndarray) -> np.ndarray:
+    """Put a column of ones behind, as the published maps have it."""
+    return np.column_stack((X, np.ones(len(X))))
+
+
 def least_squares(
     X: np.ndarray, y: np.ndarray, w: np.ndarray | None = None, *, intercept: bool = True
 ) -> np.ndarray:

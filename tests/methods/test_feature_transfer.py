@@ -5,14 +5,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise.methods import FeatureTransfer
-from tests.laws.problems import KINDS, Table, Tables, least_squares, random_tables, tables_of
+from tests.laws.problems import (
+    KINDS,
+    Table,
+    Tables,
+    least_squares,
+    random_tables,
+    tables_of,
+    with_last_one,
+)
 
 # The map's equations weigh the mean by 1e5, which costs up to seven of sixteen digits.
 CLOSE = 1e-8
-
-
-def with_last_one(X):
-    return np.column_stack((X, np.ones(len(X))))
 
 
 def filled_the_slow_way(tables, source, a=1e5, b=1.0):

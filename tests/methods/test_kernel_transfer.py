@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from poolwise.errors import NeedsRows
 from poolwise.methods import KernelTransfer
 from poolwise.methods.kernel_transfer import CHUNK_BYTES
-from tests.laws.problems import KINDS, least_squares, random_tables, tables_of
+from tests.laws.problems import KINDS, least_squares, random_tables, tables_of, with_last_one
 
 # The map's equations weigh the mean by 1e5, which costs up to seven of sixteen digits.
 CLOSE = 1e-8
@@ -15,10 +15,6 @@ CLOSE = 1e-8
 
 def radial_kernel(A, B, gamma):
     return np.exp(-gamma * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
-
-
-def with_last_one(X):
-    return np.column_stack((X, np.ones(len(X))))
 
 
 def filled_the_slow_way(tables, source, gamma=None, a=1e5, b=1.0):

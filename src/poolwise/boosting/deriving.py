@@ -21,7 +21,6 @@ from poolwise.progress import tracked
 
 STAGES = (20, 60, 200)  # numbers of trees, of which the history's own rows choose one
 POOLED = Growth(trees=STAGES[-1], leaves=31, rate=0.1, rows_per_leaf=10)
-SETS = 3  # of features, at most, that get a column each
 NAME = "boosted"
 
 
@@ -156,14 +155,13 @@ def _by_fold(boosters: Sequence[Trees], X: Array, fold: NDArray[np.intp]) -> Arr
 
 
 def _named_sets(problem: Problem) -> dict[str, tuple[str, ...]]:
-    """Name the sets of features of the sources that have most rows."""
+    """Name the different sets of features that sources have, those of most rows first."""
     weight: dict[tuple[str, ...], float] = {}
     for name in _readable(problem):
         features = problem.shared(problem.sources[name])
         weight[features] = weight.get(features, 0.0) + problem.sources[name].weight
-    largest = sorted(weight, key=lambda s: (-weight[s], s))[:SETS]
     named: dict[str, tuple[str, ...]] = {}
-    for inputs in largest:
+    for inputs in sorted(weight, key=lambda s: (-weight[s], s)):
         name, count = NAME, 1
         taken = {*named, *problem.target.names}
         while name in taken or any(_staged_name(name, j) in taken for j in range(len(STAGES))):

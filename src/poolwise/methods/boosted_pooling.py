@@ -24,7 +24,8 @@ class BoostedPooling(BaseEstimator):
 
     Trees are boosted on the rows of target and sources together, a source's rows without the
     columns that it lacks. With these columns masked they give a *derived column* :math:`u`: what
-    history alone would predict, a function of shared columns, known in every table. Candidates are
+    history alone would predict, a function of shared columns, known in every table. Sources with
+    different columns give one for each set of columns. Candidates are
 
     =====================  ==========================================================
     ``linear``             Bayes pooling on the columns as they are
