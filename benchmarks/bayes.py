@@ -35,7 +35,7 @@ FEW, MANY = 25, 100  # sources, of which the time is compared
 
 
 def bayes(*, quick: bool) -> list[Answer]:
-    count, rounds = (1, 3) if quick else (6, 7)
+    count, rounds = (1, 1) if quick else (6, 7)
     answers = [
         answer
         for features, sources, rows, target in CASES[: 2 if quick else None]
@@ -43,7 +43,7 @@ def bayes(*, quick: bool) -> list[Answer]:
             [_problem(features, sources, s, rows) for s in range(count)], target, rounds
         )
     ]
-    return [*answers, _growth(5 if quick else 1, rounds=3 if quick else 5)]
+    return [*answers, _growth(5 if quick else 1, rounds=1 if quick else 5)]
 
 
 def _fits(problems: Sequence[Problem], target: Target | None, rounds: int) -> list[Answer]:

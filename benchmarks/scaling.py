@@ -25,7 +25,7 @@ def scaling(*, quick: bool) -> list[Answer]:
         "few": partial(_fit, t, FEW),
     }
     works |= {f"{n:,}": partial(_fit, t, n) for n in sizes}
-    seconds = interleaved(works, rounds=3 if quick else 5, label="Scaling")
+    seconds = interleaved(works, rounds=1 if quick else 5, label="Scaling")
     times = [seconds[f"{n:,}"] for n in sizes]
     return [
         Answer(
@@ -62,7 +62,7 @@ def _published(*, quick: bool) -> Answer:
     works = {
         f"{n:,}": partial(published_data_pooling, *t.sources(n - len(t.X)), t.X, t.y) for n in sizes
     }
-    times = list(interleaved(works, 3 if quick else 5, "Scaling, as published").values())
+    times = list(interleaved(works, 1 if quick else 5, "Scaling, as published").values())
     return Answer(
         "scaling",
         "Log-log slope of the published n x n algorithm",

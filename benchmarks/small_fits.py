@@ -32,7 +32,7 @@ def small_fits(*, quick: bool) -> list[Answer]:
             "method": partial(_each, method.solve, problems),
             "solve": partial(_each, lambda system: np.linalg.solve(*system), systems),
         },
-        rounds=3 if quick else 5,
+        rounds=1 if quick else 5,
         label="Small fits",
     )
     took = {name: in_words(median(s)) for name, s in seconds.items()}

@@ -48,6 +48,11 @@ def test_the_picture_is_the_one_of_the_numbers_of_the_table():
     assert PICTURE.read_text(encoding="utf-8") == today.picture(errors, cells)
 
 
+def test_the_benchmarks_page_shows_the_same_table():
+    page = (ROOT / "docs" / "benchmarks" / "today.txt").read_text(encoding="utf-8")
+    assert [line for line in page.split("\n") if line.startswith("|")] == SHOWN
+
+
 def test_the_picture_is_small_and_asks_for_nothing_else():
     text = PICTURE.read_text(encoding="utf-8")
     assert len(text) < 60_000

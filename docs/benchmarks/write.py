@@ -11,6 +11,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 HERE = Path(__file__).parent
 COMMANDS = {
@@ -20,8 +21,9 @@ COMMANDS = {
     "lies": ["benchmarks.boosted", "--jobs", "2"]
     + [f"--only={question}" for question in ("cost", "learners", "lies", "coverage")],
     "accuracy": ["benchmarks.accuracy"],
+    "today": ["benchmarks.today", "--jobs", "2", "--picture", "docs/pictures/two_tables.svg"],
 }
-WITHOUT_TARGETS = {"accuracy"}  # its table of digits says more than a figure
+WITHOUT_TARGETS = {"accuracy", "today"}  # their tables say more than a figure
 
 
 def main() -> None:
@@ -45,6 +47,11 @@ def draw(data: dict, file: Path) -> None:
         _line(axes, line, answer)
     axes.axvline(1.0, color="#222222", linewidth=1.0)
     axes.set(xscale="log", xlabel="measured / target", yticks=range(len(judged)))
+    low, high = axes.get_xlim()
+    wide = LogLocator(subs=(1.0, 2.0, 5.0)) if high > 5.0 * low else MaxNLocator(6)
+    axes.xaxis.set_major_locator(wide)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axes.set_yticklabels([_short(a["what"]) for a in reversed(judged)], fontsize=8)
     figure.savefig(file, metadata={"Date": None, "Creator": "poolwise"})
     plt.close(figure)
