@@ -125,7 +125,7 @@ def test_the_result_is_tidy_and_prints(data):
     means = records.groupby("method")["rmse"].mean()
     assert means["mean_fill"] == pytest.approx(result.scores["mean_fill"].mean())
     assert "mean_fill" in str(result)
-    assert result.verdict() in str(result)
+    assert result.verdict() in " ".join(str(result).split())
     assert f"Means over {len(result.scores['mean_fill'])} folds, the same" in str(result)
     assert "<table>" in result._repr_html_()
 

@@ -2,7 +2,8 @@
 
 In a page, a ```python block is run, page by page and in order. What it prints, the warnings it
 gives and the error it ends with stand in the ```text block right below it. Without such a block it
-must be silent. Commands of a ```sh block are run where such a block shows what they print.
+must be silent. Commands of ours in a ```sh block are run as well; where no block shows what they
+print, they must succeed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatch
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +32,7 @@ import pytest
 import poolwise
 from poolwise import METHODS, errors, theory
 from poolwise.errors import TransferError, TransferWarning
+from poolwise.methods import ROW_METHODS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -37,6 +40,7 @@ PAGES = sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)
 FRONT = [
     ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY", "DATA")
 ]
+GUIDES = [ROOT / "README.md", DOCS / "start.md", *sorted((DOCS / "guides").glob("*.md"))]
 GALLERY = sorted((DOCS / "examples").rglob("*.py"))
 RUN = [p for p in PAGES + FRONT if "```python\n" in p.read_text(encoding="utf-8")]
 HOLDERS = (poolwise, poolwise.methods, errors, theory)  # where a bare name may come from
@@ -83,14 +87,15 @@ def blocks_of(page):
         shown = ""
         if below is not None and below["kind"].strip() == "text":
             shown = "" if text[match.end() : below.start()].strip() else below["body"]
-        if kind == "python" or shown:
+        if kind == "python" or shown or (page in GUIDES and match["body"].startswith("poolwise ")):
             yield Block(kind, text.count("\n", 0, match.start("body")) + 1, match["body"], shown)
 
 
 def output_of(block, page, names):
     """Run a block; return what it prints, then its warnings, then the error it ends with."""
     if block.kind == "sh":
-        return "".join(map(output_of_command, block.code.strip().split("\n")))
+        told = [output_of_command(line, block) for line in block.code.strip().split("\n")]
+        return "".join(told) if block.shown else ""
     out, told = io.StringIO(), []
     code = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
     with warnings.catch_warnings(record=True) as seen, contextlib.redirect_stdout(out):
@@ -106,12 +111,13 @@ def output_of(block, page, names):
     return out.getvalue() + "\n".join(told)
 
 
-def output_of_command(line):
+def output_of_command(line, block):
     """Run a command of ours in the working directory; return what it prints."""
-    verb, *arguments = shlex.split(line)
+    verb, *arguments = shlex.split(line, comments=True)
     assert verb == "poolwise", f"{line}: only our own commands are run"
     command = [sys.executable, "-m", "poolwise", *arguments]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert block.shown or not told.returncode, f"{line}\n{told.stderr}"
     return told.stdout + told.stderr
 
 
@@ -153,6 +159,24 @@ def test_every_symbol_that_a_page_names_exists(page):
 
 
 @pytest.mark.parametrize("page", PAGES + FRONT, ids=name_of)
+def test_every_class_and_verb_that_a_page_names_exists(page):
+    if page.name == "CHANGELOG.md":  # which also tells of what is gone
+        return
+    typed = [line for b in FENCE.finditer(text_of(page)) for line in b["body"].split("\n")]
+    typed += CODE.findall(prose_of(page))
+    verbs = {m[1] for m in (re.match(r"make ([a-z][a-z-]*)", line) for line in typed) if m}
+    assert sorted(verbs - set(re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.M))) == []
+    classes = {c for c in CODE.findall(prose_of(page)) if re.fullmatch(r"([A-Z][a-z0-9]+){2,}", c)}
+    assert sorted(classes - words_of_the_source()) == []
+
+
+@cache
+def words_of_the_source():
+    files = [p for folder in ("src", "tests", "benchmarks") for p in (ROOT / folder).rglob("*.py")]
+    return {word for p in files if p != Path(__file__) for word in re.findall(r"\w+", text_of(p))}
+
+
+@pytest.mark.parametrize("page", PAGES + FRONT, ids=name_of)
 def test_every_link_inside_the_documentation_leads_somewhere(page):
     broken = []
     for link in LINK.findall(prose_of(page)):
@@ -177,10 +201,13 @@ def test_every_page_is_in_a_table_of_contents():
     assert sorted(map(name_of, set(PAGES) ^ (listed - written))) == []
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS | ROW_METHODS)
 def test_every_method_has_a_section(method):
-    headings = [title for _, title in HEADING.findall(prose_of(DOCS / "methods.md"))]
-    assert f"`{method}`" in headings
+    section = re.search(
+        rf"^## `{method}`$(.*?)(?=^## |\Z)", text_of(DOCS / "methods.md"), re.M | re.S
+    )
+    assert section is not None
+    assert "**Assumes**" in section[1]
 
 
 def test_every_error_and_warning_is_explained():
@@ -199,7 +226,10 @@ def test_every_error_and_warning_is_explained():
     ("page", "names"),
     [
         ("index.md", [f"poolwise.{n}" for n in poolwise.__all__]),
-        ("methods.md", [f"poolwise.methods.{kind.__name__}" for kind in METHODS.values()]),
+        (
+            "methods.md",
+            [f"poolwise.methods.{kind.__name__}" for kind in (METHODS | ROW_METHODS).values()],
+        ),
         (
             "theory.md",
             [
@@ -235,6 +265,16 @@ def test_the_pages_build_without_a_warning(tmp_path):
     assert sorted(f.name for f in figures) == sorted(f"sphx_glr_{p.stem}_001.png" for p in GALLERY)
 
 
+@pytest.mark.parametrize("page", [DOCS / "guides" / f"{n}.md" for n in ("files", "dask", "spark")])
+def test_guides_quote_the_numbers_of_the_benchmarks_page(page):
+    quoting = [p for p in prose_of(page).split("\n\n") if p.startswith("`make bench-scale`")]
+    assert len(quoting) == 1
+    printed = re.findall(r"[\d,.]*\d", text_of(DOCS / "benchmarks" / "scale.txt"))
+    quoted = re.findall(r"\d+\.\d+", quoting[0])
+    assert len(quoted) >= 3
+    assert [q for q in quoted if q not in printed] == []
+
+
 def test_the_gallery_answers_ten_questions_or_more():
     assert len({title_of(page) for page in GALLERY}) >= 10
 
@@ -264,7 +304,8 @@ def makes_a_figure(node):
 def paths_in(text):
     """Yield what is written as code and looks like a file or a folder of this repository."""
     for code in CODE.findall(text):
-        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*(\.(py|md|toml|lock|typed)|/)", code):
+        ours = r"[\w.-]+(/[\w.-]+)*(\.(py|md|toml|lock|typed|cff)|/)"
+        if re.fullmatch(ours, code) or re.fullmatch(r"(src|tests|docs|benchmarks)/[\w./-]+", code):
             yield code
 
 
@@ -300,6 +341,8 @@ def resolves(symbol):
                 importlib.import_module(".".join([first, *rest[:k]]))
             except ImportError:
                 return False
+        if not hasattr(found, name):  # a function has taken the name of its package
+            return False
         found = getattr(found, name)
     return True
 

@@ -8,7 +8,7 @@ from tests.fuzz import cases, check
 
 @pytest.mark.slow
 @settings(
-    max_examples=1000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 @given(cases())
 def test_fit_raises_our_errors_and_returns_finite_numbers_alone(case):

@@ -343,7 +343,7 @@ def test_a_column_that_has_one_value_in_the_target_is_told():
     assert model.coef_[0] == pytest.approx(1.0, abs=0.2)  # as history says
 
 
-def test_the_standard_errors_are_those_of_statsmodels(frames):
+def test_the_standard_errors_are_those_of_statsmodels():
     sm = pytest.importorskip("statsmodels.api")
     rng = np.random.default_rng(4)
     X = rng.normal(size=(50, 3)) + 5.0

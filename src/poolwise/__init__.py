@@ -1,4 +1,4 @@
-"""poolwise: the best linear model when history lacks the new columns."""
+"""poolwise: the best model of all columns when history lacks the new ones."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import scipy.stats
 
 from poolwise.double_double import Array
 from poolwise.p_values import corrected_p
-from poolwise.text_tables import html_table, text_table
+from poolwise.text_tables import html_table, paragraph, text_table
 from poolwise.tree_summary import MeanTrees
 
 FEW_TEST_ROWS = 5  # below this the RMSE of a fold is far from that of all rows
@@ -153,6 +153,8 @@ class Comparison:
                 f" Lower still: {', '.join(better)}, another kind of model, which says nothing "
                 "about history by itself."
             )
+            if not {"auto", "boosted_pooling"} & self.scores.keys():
+                said += " The methods auto and boosted_pooling have trees, and pool."
         return said
 
     def _lines(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -162,8 +164,8 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = text_table(*self.cells())
-        lines += [f"{name} was left out: {why}" for name, why in self.skipped.items()]
-        lines += ["", *self.notes(), self.verdict()]
+        left_out = [f"{name} was left out: {why}" for name, why in self.skipped.items()]
+        lines += map(paragraph, (*left_out, "", *self.notes(), self.verdict()))
         return "\n".join(lines)
 
     def __repr__(self) -> str:

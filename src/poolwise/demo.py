@@ -121,7 +121,10 @@ def _clinic(out: Folder, draws: int, say: Say) -> dict[str, Any]:
     say(made.model.summary())
     say(f"\n{made}")
 
-    say(f"\nCross-validated on the {NEW_ROWS} new patients, as a user can:\n")
+    say(
+        f"\nThat uses all rows and trusts the model. Cross-validation trusts the {NEW_ROWS} new "
+        "patients alone:\n"
+    )
     say(compare(recent, y[new], **called))
 
     say(

@@ -13,7 +13,7 @@ from poolwise.boosting.stack import Stack
 from poolwise.fit import LinearFit
 from poolwise.intervals import coefficient_intervals
 from poolwise.problem import Problem
-from poolwise.text_tables import html_table, text_table
+from poolwise.text_tables import html_table, paragraph, text_table
 from poolwise.tree_summary import TreeSummary
 
 GAIN = "Expected transfer gain over least squares on the target (squared error, model-based)"
@@ -129,8 +129,8 @@ class Summary:
         lines = [f"{self.method}: {self.response}{features}"]
         for cells in self.parts():
             lines += ["", *text_table(*cells)]
-        lines += [line for text in self.sentences() for line in ("", text)]
-        lines += [f"Note: {caution}" for caution in self.cautions]
+        lines += [line for text in self.sentences() for line in ("", paragraph(text))]
+        lines += [paragraph(f"Note: {caution}") for caution in self.cautions]
         return "\n".join(lines)
 
     def __repr__(self) -> str:

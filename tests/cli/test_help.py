@@ -17,7 +17,7 @@ HEAVY = ["numpy", "scipy", "sklearn", "pyarrow", "pandas", "narwhals", "matplotl
 
 
 @pytest.mark.slow
-def test_help_lists_every_verb_in_a_line_and_loads_none_of_the_heavy_packages(tmp_path):
+def test_help_lists_every_verb_in_a_line_and_loads_none_of_the_heavy_packages():
     program = (
         "import sys; sys.argv = ['poolwise', '--help']\n"
         "from poolwise.cli import main\n"

@@ -14,7 +14,8 @@ from poolwise.experiments import figures
 from poolwise.experiments.drawing import STYLES, apart, styles_of
 from poolwise.experiments.expectations import judge
 from poolwise.experiments.figure_specs import parse_spec, read_spec
-from poolwise.experiments.points import Point, curve_of, read_points
+from poolwise.experiments.points import Point, curve_of
+from tests.experiments.points_file import read_points
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,11 +6,11 @@ from poolwise.errors import BadOption, UnknownMethod, UnknownResult
 from poolwise.experiments import figures, outcomes, parts, reproduction
 from poolwise.experiments.data_folders import VARIABLE
 from poolwise.experiments.outcomes import NOT_JUDGED
-from poolwise.experiments.points import read_points
 from poolwise.experiments.reproduction import NAMES, entry_of, missing_data, reproduce
 from poolwise.experiments.runs import read_runs
 from poolwise.experiments.specs import STATISTICS, TABLES
 from tests.experiments.made_up import made_up_data
+from tests.experiments.points_file import read_points
 
 __all__ = ["made_up_data"]
 

@@ -96,7 +96,7 @@ class TestExtremeSizes:
 
     @pytest.mark.parametrize(("feature", "response"), [(1e-250, 1e100), (1e250, 1e-200)])
     def test_a_coefficient_that_no_double_holds_is_an_error(
-        self, rows, method, precision, feature, response
+        self, rows, precision, feature, response
     ):
         X, y = rows
         X = X * [1.0, feature, 1.0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +14,10 @@ from rich.console import Console
 from rich.text import Text
 
 from poolwise.cli.messages import harmless
+from poolwise.text_tables import columns_of_numbers
 
 WIDTH = 100  # of what is written to a file or to another program
 APART = 2  # spaces between the columns of a table
-NUMBER = r"[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|inf|nan)%?"
-NUMBERS = re.compile(rf"[<\[]? ?{NUMBER}(( to | of |, ){NUMBER})?\]?")  # such as [-1.2, +0.3]
 
 
 def say(text: str = "", style: str = "", *, indent: int = 0) -> None:
@@ -59,9 +57,9 @@ def show_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     lines = [[harmless(cell) for cell in line] for line in (head, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     if sum(widths) + APART * (len(widths) - 1) <= console.width:
-        on_right = [k > 0 and _are_numbers(c) for k, c in enumerate(zip(*lines[1:], strict=True))]
+        on_right = columns_of_numbers(lines[1:])
         for k, line in enumerate(lines):
-            shown = _line(line, widths, on_right or [False] * len(widths))
+            shown = _line(line, widths, on_right)
             console.print(Text(shown, "bold" if not k else ""), soft_wrap=True)
         return
     for first, *rest in lines[1:]:
@@ -93,17 +91,11 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _are_numbers(cells: Sequence[str]) -> bool:
-    """Say whether the cells of a column are numbers, shares or intervals, where there are any."""
-    filled = [cell for cell in cells if cell not in ("", "-")]
-    return bool(filled) and all(NUMBERS.fullmatch(cell) for cell in filled)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], on_right: Sequence[bool]) -> str:
+def _line(cells: Sequence[str], widths: Sequence[int], on_right: set[int]) -> str:
     """Return a line of a table."""
     spaces = [" " * (w - cell_len(cell)) for cell, w in zip(cells, widths, strict=True)]
     padded = [
-        space + cell if right else cell + space
-        for cell, space, right in zip(cells, spaces, on_right, strict=True)
+        space + cell if k in on_right else cell + space
+        for k, (cell, space) in enumerate(zip(cells, spaces, strict=True))
     ]
     return (" " * APART).join(padded).rstrip()

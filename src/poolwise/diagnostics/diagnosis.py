@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from textwrap import fill
 from typing import Any
 
 from poolwise.boosting.evidence import Evidence
@@ -17,10 +16,10 @@ from poolwise.diagnostics.subject import problem_of
 from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.methods import name_of_method
+from poolwise.text_tables import paragraph
 
 SMALL = 0.01  # gain, as a share of the noise variance, that matters little
 NAMED = 5  # names in a sentence
-WIDTH = 96  # of printed sentences
 ON_TARGET_ALONE = ("target_line", "target_trees", "deep_target_trees")  # they see no history
 
 
@@ -100,7 +99,7 @@ class Diagnosis:
         return asdict(self)
 
     def __str__(self) -> str:
-        parts = [fill(self.verdict, WIDTH)]
+        parts = [paragraph(self.verdict)]
         if self.sources and self.has_trees:
             parts.append("What follows is about linear models of the same tables, without trees.")
         if self.sources:

@@ -18,7 +18,7 @@ from poolwise.fit import LinearFit
 from poolwise.options import check_number, check_seed
 from poolwise.problem import Problem
 from poolwise.progress import tracked
-from poolwise.text_tables import text_table
+from poolwise.text_tables import paragraph, text_table
 
 DOUBLINGS = 12  # of the rows of today, at most
 FEWEST = 5  # target rows: fewer say nothing about the spread of those to come
@@ -104,8 +104,9 @@ class Plan:
 
     def __str__(self) -> str:
         if not self.rows:
-            return self.verdict
-        return "\n".join([self.verdict, "", *text_table(*self.cells()), "", self.note])
+            return paragraph(self.verdict)
+        parts = [paragraph(self.verdict), "", *text_table(*self.cells()), "", paragraph(self.note)]
+        return "\n".join(parts)
 
     @property
     def note(self) -> str:

@@ -71,23 +71,3 @@ def write_points(points: Sequence[Point], path: Path) -> None:
     for point in points:
         writer.writerow({k: "" if v is None else v for k, v in asdict(point).items()})
     replace_file(path, text.getvalue())
-
-
-def read_points(path: Path) -> list[Point]:
-    """Read points from CSV."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Point(
-                figure=line["figure"],
-                curve=line["curve"],
-                protocol=line["protocol"],
-                x=float(line["x"]),
-                mean=float(line["mean"]),
-                error=float(line["error"]),
-                low=float(line["low"]),
-                high=float(line["high"]),
-                repetitions=int(line["repetitions"]),
-                seed=int(line["seed"]) if line["seed"] else None,
-            )
-            for line in csv.DictReader(file)
-        ]

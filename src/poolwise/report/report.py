@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,7 @@ from poolwise.report.html import page
 from poolwise.report.provenance import GivenFiles, provenance
 from poolwise.strict_json import AnyPath
 from poolwise.tables import open_table
-
-WIDTH = 96  # of printed sentences
+from poolwise.text_tables import paragraph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +72,7 @@ class Report:
         write(path, self.json() if ending == ".json" else self.html(), overwrite=overwrite)
 
     def __str__(self) -> str:
-        return fill(self.verdict, WIDTH)
+        return paragraph(self.verdict)
 
     def __repr__(self) -> str:
         return str(self)
