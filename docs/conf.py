@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas are shown without a network
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "examples"]
