@@ -161,7 +161,24 @@ class Moments:
         *,
         precision: Precision = "auto",
     ) -> Moments:
-        """Return the moments of a two-dimensional array, one column per name."""
+        """Return the moments of a two-dimensional array.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+        rows : array-like of shape (n, p)
+            One column per name; NaN and infinity are refused.
+        weights : array-like of shape (n,), optional
+            Row weights; one each unless given.
+        precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+            Digits of the scatter, as in :meth:`read`.
+
+        Returns
+        -------
+        Moments
+            Of the rows whose weight is not zero.
+        """
         count = np.shape(rows)[0] if np.ndim(rows) else 0
         return cls.read(names, lambda: [((rows,), weights)], count, precision=precision)
 
@@ -196,6 +213,11 @@ class Moments:
             Columns that sum to one in every row, as all indicators of a text column do. Whoever
             fits them beside an intercept leaves one out: that they depend on each other is no
             reason to read again.
+
+        Returns
+        -------
+        Moments
+            Of the last reading.
         """
         found = add_up_well(names, blocks, rows, precision, intercept=intercept, wholes=wholes)
         return cls._of(names, *found)
@@ -206,8 +228,20 @@ class Moments:
     ) -> Moments:
         """Return the moments of rows that come in blocks, each read once and then forgotten.
 
-        ``precision`` is ``"fast"``, ``"accurate"``, ``"exact"``, or ``"auto"``: accurate for as
-        many rows as that is cheap for, fast from there on.
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+        blocks : iterable of (parts, weights)
+            Each a tuple of arrays, which stand side by side, and the row weights or None.
+        precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+            Digits of the scatter. ``"auto"`` is accurate for as many rows as that is cheap for, and
+            fast from there on.
+
+        Returns
+        -------
+        Moments
+            Of the rows of all blocks.
         """
         return cls._of(names, *add_up(names, blocks, precision))
 
@@ -259,12 +293,30 @@ class Moments:
             The file.
         max_bytes : int, default=2**28
             Refuse larger files.
+
+        Returns
+        -------
+        Moments
+            With the bits that were saved.
         """
         return cls.of_record(read(path, max_bytes=max_bytes))
 
     @classmethod
     def of_text(cls, text: str, where: str) -> Moments:
-        """Return the moments of a file's content; ``where`` is what to call it in an error."""
+        """Return the moments of a file's content.
+
+        Parameters
+        ----------
+        text : str
+            What :meth:`text` returned.
+        where : str
+            What to call it in an error.
+
+        Returns
+        -------
+        Moments
+            Checked, as by :meth:`load`.
+        """
         return cls.of_record(record_of(text, where))
 
     @classmethod
@@ -299,6 +351,11 @@ class Moments:
             Names of the columns, the same in all tables; of no tables there are no rows.
         parts : iterable of Moments
             The tables. Each is looked at once, and a few hundred are held at a time.
+
+        Returns
+        -------
+        Moments
+            Of all rows.
 
         Examples
         --------
@@ -359,7 +416,22 @@ class Moments:
         return Moments._of(self.names, self.rows, self._held.weighed(factor))
 
     def affine(self, names: Sequence[str], matrix: Array, shift: Array) -> Moments:
-        """Moments of the new columns ``matrix @ z + shift``."""
+        """Moments of the new columns ``matrix @ z + shift``.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the q new columns.
+        matrix : array of shape (q, p)
+            One row per new column.
+        shift : array of shape (q,)
+            What is added to each.
+
+        Returns
+        -------
+        Moments
+            As if every row had been mapped.
+        """
         if matrix.shape != (len(names), len(self.names)) or shift.shape != (len(names),):
             raise ShapeMismatch(len(names), [matrix.shape, shift.shape])
         if self.weight == 0.0:
@@ -389,7 +461,19 @@ class Moments:
     ) -> Moments:
         """Moments of the columns ``names``: those that are here, the others constant.
 
-        ``tails`` is added to ``values``, where one double does not hold all their digits.
+        Parameters
+        ----------
+        names : sequence of str
+            The columns, in this order.
+        values : mapping of str to float
+            What the columns that are not here are held at; zero unless named.
+        tails : mapping of str to float, optional
+            Added to ``values``, where one double does not hold all their digits.
+
+        Returns
+        -------
+        Moments
+            Of as many rows as here.
         """
         here = [j for j, n in enumerate(names) if n in self]
         at = self.index(names[j] for j in here)
@@ -445,7 +529,18 @@ class Moments:
         return bool(self.low[j] >= self.high[j])
 
     def scatter_between(self, rows: Iterable[str], columns: Iterable[str]) -> Array:
-        """Return centred second moments of some columns with others, in their ``units``."""
+        """Return centred second moments of some columns with others, in their ``units``.
+
+        Parameters
+        ----------
+        rows, columns : iterable of str
+            Names of columns.
+
+        Returns
+        -------
+        array of shape (len(rows), len(columns))
+            The part of the scatter that belongs to them.
+        """
         return self.scatter.between(self.index(rows), self.index(columns))
 
     def about_zero(self) -> Scatter:
@@ -455,7 +550,20 @@ class Moments:
     def better_precision(
         self, wholes: Sequence[Sequence[str]] = (), *, intercept: bool = True
     ) -> Kept:
-        """Return the precision to read the rows with again, or that which there is; see read."""
+        """Return the precision to read the rows with again, or that which there is.
+
+        Parameters
+        ----------
+        wholes : sequence of sequence of str
+            Columns that sum to one in every row, as in :meth:`read`.
+        intercept : bool, default=True
+            Whether what is fitted has one.
+
+        Returns
+        -------
+        {"fast", "accurate", "exact"}
+            Better than that which there is where columns nearly depend on each other.
+        """
         if not self.rows:
             return self.precision
         at = [self.index(whole) for whole in wholes]

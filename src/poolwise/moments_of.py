@@ -65,6 +65,11 @@ def moments_of(
     progress : bool, optional
         Whether to show a bar; unless given, on a terminal and in a notebook.
 
+    Returns
+    -------
+    Moments
+        Of all rows.
+
     Examples
     --------
     >>> import pandas as pd
@@ -114,6 +119,11 @@ def moments_by_pattern(
         refused. Unless given, to lack it is a pattern like others.
     columns, drop, texts, weights, precision, n_jobs, checkpoint, progress
         As in :func:`moments_of`.
+
+    Returns
+    -------
+    dict of str to Moments
+        One entry per pattern, ready to be ``sources=`` of a fit.
 
     Examples
     --------

@@ -160,7 +160,20 @@ class Problem:
         return dict(sorted(self.sources.items(), key=size))
 
     def filled(self, source: Moments, means: Mapping[str, float] | None = None) -> Moments:
-        """Return a source with its unseen features held at their target mean, or at ``means``."""
+        """Return a source with the features that it lacks, each held at one value.
+
+        Parameters
+        ----------
+        source : Moments
+            One of ``sources``.
+        means : mapping of str to float, optional
+            The values; the target's mean unless named.
+
+        Returns
+        -------
+        Moments
+            Of all columns of the target.
+        """
         unseen = self.unseen(source)
         at = self.target.index(unseen)
         known = dict(zip(unseen, self.target.mean[at].tolist(), strict=True))
@@ -185,7 +198,20 @@ class Problem:
         return Problem(target, sources, self.response, self.intercept, units=self.units)
 
     def true(self, name: str, value: float) -> float:
-        """Return a number of a column as the user knows it."""
+        """Return a number of a column as the user knows it.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        value : float
+            The number in the unit that the column is held in.
+
+        Returns
+        -------
+        float
+            The number in the user's unit.
+        """
         return math.ldexp(value, self.units.get(name, 0))
 
     def restored(self, fit: LinearFit) -> LinearFit:
@@ -204,7 +230,20 @@ class Problem:
         return unscaled(self.target), {n: unscaled(s) for n, s in self.sources.items()}
 
     def with_target(self, target: Moments, rows: Rows | None = None) -> Problem:
-        """Return the same problem with other rows as its target."""
+        """Return the same problem with other rows as its target.
+
+        Parameters
+        ----------
+        target : Moments
+            Of these rows, in the user's units.
+        rows : Rows, optional
+            The rows themselves, for methods that read them.
+
+        Returns
+        -------
+        Problem
+            With the same sources.
+        """
         exponents = [self.units.get(n, 0) for n in target.names]
         scaled = target.rescaled(np.array(exponents, dtype=np.intp))
         own = rows if rows is None or not self.units else ScaledRows(rows, self.units)

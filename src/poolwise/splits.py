@@ -51,6 +51,11 @@ class TargetSplit:
             Stacked rows.
         y, groups : array-like, optional
             Handed to ``cv`` for the complete rows.
+
+        Yields
+        ------
+        pair of arrays of int
+            Places of the training rows, all history among them, and of the test rows.
         """
         table = open_table(X if nw.dependencies.is_into_dataframe(X) else unmasked(X), "X")
         incomplete = table.missing(table.names).any(axis=1)
@@ -69,6 +74,11 @@ class TargetSplit:
         ----------
         X, y, groups : object, optional
             Handed to ``cv``.
+
+        Returns
+        -------
+        int
+            As many as ``split`` yields.
         """
         return int(check_cv(self.cv).get_n_splits(X, y, groups))
 

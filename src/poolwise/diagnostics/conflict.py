@@ -125,6 +125,11 @@ def conflict(problem: Problem) -> Conflict:
     ----------
     problem : Problem or fitted regressor
         Target and sources.
+
+    Returns
+    -------
+    Conflict
+        One line per source; it prints as a table.
     """
     problem = problem_of(problem)
     judged = _judged(problem)

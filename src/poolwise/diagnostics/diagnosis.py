@@ -128,6 +128,11 @@ def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
     progress : bool, optional
         Whether to show a progress bar where there are many sources; unless given, on a terminal.
 
+    Returns
+    -------
+    Diagnosis
+        The verdict and its parts: plain data that prints as text.
+
     Examples
     --------
     >>> import numpy as np

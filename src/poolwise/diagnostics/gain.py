@@ -131,6 +131,11 @@ def gain(
         Of Bayes pooling, if it is known already.
     name : str, default="this fit"
         What to call ``fit``.
+
+    Returns
+    -------
+    Gain
+        Of Bayes pooling and, where one is given, of the fit; it prints as a table.
     """
     problem = problem_of(problem)
     risk = Risk.of(problem, posterior)

@@ -109,6 +109,11 @@ def influence(
         Of Bayes pooling, if it is known already.
     progress : bool, optional
         Whether to show a progress bar; unless given, on a terminal.
+
+    Returns
+    -------
+    Influence
+        One line per source; it prints as a table.
     """
     problem = problem_of(problem)
     risk = Risk.of(problem, posterior)

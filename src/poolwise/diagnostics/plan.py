@@ -174,6 +174,11 @@ def plan(
     progress : bool, optional
         Whether to show a progress bar; unless given, on a terminal.
 
+    Returns
+    -------
+    Plan
+        Gain and width of intervals for each number of rows; it prints as a table.
+
     Examples
     --------
     >>> import numpy as np

@@ -122,6 +122,11 @@ def predictability(problem: Problem) -> Predictability:
     ----------
     problem : Problem or fitted regressor
         Target and sources.
+
+    Returns
+    -------
+    Predictability
+        One line for each feature and each set of features that predicts it.
     """
     problem = problem_of(problem)
     own = scaled(problem)

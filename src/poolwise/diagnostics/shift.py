@@ -110,6 +110,11 @@ def shift(problem: Problem, *, level: float = 0.05) -> Shift:
         Target and sources.
     level : float, default=0.05
         Probability of any finding at all where nothing has shifted, at most.
+
+    Returns
+    -------
+    Shift
+        The differences that chance does not explain, of each source.
     """
     problem = problem_of(problem)
     if not 0.0 < level < 1.0:

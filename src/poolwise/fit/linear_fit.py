@@ -133,6 +133,11 @@ class LinearFit:
             Name of the response.
         sizes : mapping of str to float
             The largest number of each column, after division.
+
+        Returns
+        -------
+        LinearFit
+            For columns in the user's units.
         """
         if not units:
             return self

@@ -59,7 +59,20 @@ class Sources:
 
     @classmethod
     def of(cls, sources: Any, target_rows: int) -> Sources:
-        """Wrap what fit was given, unless scikit-learn may have cut it."""
+        """Wrap what fit was given, unless scikit-learn may have cut it.
+
+        Parameters
+        ----------
+        sources : object
+            As in :meth:`PooledRegressor.fit`.
+        target_rows : int
+            Number of rows of the target: a bare list of as many things may have been cut with it.
+
+        Returns
+        -------
+        Sources
+            What was given, by name.
+        """
         if isinstance(sources, Sources):
             return sources
         # Had a path been cut, it would be a list of letters; a frame of a cluster is not cut, and
