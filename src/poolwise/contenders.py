@@ -13,6 +13,7 @@ from poolwise.methods import METHOD_NAMES, METHODS, ROW_METHODS, method_of
 from poolwise.regressor import PooledRegressor
 
 BASELINE = "target_only"
+TREES = "trees_on_nan"  # what many would do today
 
 
 def contenders_of(methods: Any, random_state: int) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def named_methods(methods: Any, random_state: int = 0) -> dict[str, Any]:
     """Return what is to be compared, by label; unless given, every method, and trees on NaN."""
     if methods is None:
         trees = HistGradientBoostingRegressor(random_state=random_state)
-        return {**{name: name for name in METHODS}, "trees_on_nan": trees}
+        return {**{name: name for name in METHODS}, TREES: trees}
     if isinstance(methods, str):
         methods = [methods]
     named = methods if isinstance(methods, Mapping) else _labelled(methods)

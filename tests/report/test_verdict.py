@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 import poolwise
 from poolwise import PooledRegressor, diagnose
@@ -174,3 +175,21 @@ def test_that_it_could_not_be_measured_is_told(found):
     gain = gain_of(0.2, 0.8)
     told = verdict(found, gain, measured_of(gain), NO_PLAN)
     assert "It could not be measured on target rows. There are too few rows." in told["text"]
+
+
+def test_trees_that_did_better_beyond_chance_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, size=(600, 3))
+    y = 5.0 * np.abs(X[:, 0]) + X[:, 2] + 0.3 * rng.normal(size=600)
+    few = {**FEW, "methods": {"trees_on_nan": HistGradientBoostingRegressor(max_iter=30)}}
+    made = poolwise.report(X[400:], y[400:], sources=(X[:400, :2], y[:400]), **few)
+    rmse = {x["method"]: x["rmse"] for x in made.data["methods"]["lines"]}
+    share = rmse["trees_on_nan"] / rmse["bayes_pooling"] - 1.0
+    assert share < -0.3
+    (told,) = [s for s in made.data["verdict"]["sentences"] if "trees" in s]
+    assert f"had an error {change(share)} than this model's" in told
+    assert "boosted_pooling" in told
+
+    line = X @ [1.0, 2.0, 3.0] + 0.3 * rng.normal(size=600)
+    plain = poolwise.report(X[400:], line[400:], sources=(X[:400, :2], line[:400]), **few)
+    assert "trees" not in plain.verdict

@@ -9,7 +9,7 @@ import numpy as np
 
 from poolwise.answer import Answer, AnyMethod, answered
 from poolwise.comparison import FEW_TEST_ROWS, LEVEL, Comparison
-from poolwise.contenders import BASELINE, named_methods
+from poolwise.contenders import BASELINE, TREES, named_methods
 from poolwise.cross_validation import compare_intake
 from poolwise.diagnostics.risk import without_sources
 from poolwise.errors import BadWeights, TooFewToCompare
@@ -21,7 +21,7 @@ from poolwise.target_folds import FEWEST
 
 ALONE = "without_history"
 # Rows of the target and of the history up to which a method that reads them again is quick.
-MOST_ROWS = {"kernel_transfer": (1_000, 20_000), "trees_on_nan": (20_000, 50_000)}
+MOST_ROWS = {"kernel_transfer": (1_000, 20_000), TREES: (20_000, 50_000)}
 DRAWN = 18  # methods in the figure, so that it fits a printed page
 LABELS = {
     "bayes_pooling": "Bayes pooling",
@@ -35,7 +35,7 @@ LABELS = {
     "monotone_likelihood": "Maximum likelihood of all columns",
     "boosted_pooling": "Bayes pooling and boosted trees, weighed",
     "derived_pooling": "Bayes pooling with a column that trees learnt from history",
-    "trees_on_nan": "Boosted trees on all rows, gaps left empty",
+    TREES: "Boosted trees on all rows, gaps left empty",
 }
 
 
@@ -117,6 +117,7 @@ def measured(
         "text": _text(found),
         "lines": lines,
         "changes": {base: _change(found, name, base) for base in (ALONE, BASELINE)},
+        "trees": _change(found, TREES, name),
         "harmful": [x["method"] for x in lines if _is_worse(x)],
         "left_out": [{"label": label_of(k, name), "why": why} for k, why in skipped.items()],
     }
@@ -184,7 +185,7 @@ def _is_worse(line: dict[str, Any]) -> bool:
 
 
 def _change(found: Comparison, name: str, base: str) -> dict[str, Any] | None:
-    """Return the change of the model's error against a model without history, as shares."""
+    """Return the change of a method's error against another one, as shares."""
     if name not in found.scores or base not in found.scores or base == name:
         return None
     lines = {x["method"]: x for x in replace(found, baseline=base).table()}

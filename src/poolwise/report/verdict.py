@@ -65,6 +65,7 @@ def verdict(
             *_measured(gain, measured),
             *_reasons(found),
             *_harm(measured),
+            *_bent(measured),
             *_unused(measured),
             *_advice(answer, found, plan),
         ]
@@ -230,6 +231,19 @@ def _harm(measured: dict[str, Any]) -> list[str]:
     return [
         f"{count} to use this history {'was' if len(worse) == 1 else 'were'} worse than dropping "
         f"it, with errors up to {number(max(x['rmse'] for x in worse))} instead of {number(base)}."
+    ]
+
+
+def _bent(measured: dict[str, Any]) -> list[str]:
+    """Say where trees did better than a linear model, beyond chance: the truth is not linear."""
+    trees = measured.get("trees")
+    if trees is None or _ends(trees)[1] >= 0.0:
+        return []
+    return [
+        f"Boosted trees on all rows, gaps left empty, had an error {than(trees['share'])} this "
+        f"model's (95% interval: {change_range(trees['low'], trees['high'])}): the response seems "
+        "to depend on the columns in ways that no linear model has. Try the method "
+        "boosted_pooling, which has trees and weighs history too."
     ]
 
 
