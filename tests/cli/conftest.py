@@ -1,4 +1,4 @@
-"""A folder with two tables, and one with a model."""
+"""Folders: with two tables, with a model, with one table in many forms."""
 
 import shutil
 import warnings
@@ -7,12 +7,18 @@ import pandas as pd
 import pytest
 
 from poolwise import PooledRegressor
-from tests.cli.entry import write_tables
+from tests.cli.entry import write_pumps, write_tables
 
 
 @pytest.fixture
 def folder(tmp_path):
     write_tables(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def pump_files(tmp_path):
+    write_pumps(tmp_path)
     return tmp_path
 
 

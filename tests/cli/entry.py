@@ -84,3 +84,28 @@ def write_tables(folder):
     machines(300, 0, OLD).assign(plant=1.0).to_csv(folder / "history.csv", index=False)
     machines(40, 1).to_csv(folder / "recent.csv", index=False)
     machines(6, 2).drop(columns="wear").assign(id="007").to_csv(folder / "new.csv", index=False)
+
+
+def write_pumps(folder):
+    """Write a table, one with gaps, and the first one in several files."""
+    rng, n = np.random.default_rng(2), 300
+    pumps = pd.DataFrame(
+        {
+            "hours": rng.uniform(0.0, 5.0, n).round(2),
+            "load": rng.normal(60.0, 12.0, n).round(1),
+            "site": rng.choice(["coast", "inland"], n),
+            "wear": rng.normal(10.0, 2.0, n).round(2),
+        }
+    )
+    pumps.to_csv(folder / "pumps.csv", index=False)
+    (folder / "history").mkdir()
+    for k in range(10):
+        pumps[k::10].to_parquet(folder / f"history/{k}.parquet", index=False)
+    pumps.loc[:99, "load"] = np.nan
+    pumps.loc[96:99, "site"] = None
+    pumps.to_csv(folder / "gaps.csv", index=False)
+
+
+def names_in(folder):
+    """Return the names of what is in a folder."""
+    return {file.name for file in folder.iterdir()}

@@ -1,10 +1,6 @@
 """In a terminal: colours, a narrow window, a bar, and Ctrl-C."""
 
-import os
 import re
-import signal
-import struct
-import subprocess
 import sys
 import time
 
@@ -12,45 +8,12 @@ import pytest
 
 from poolwise.experiments.reproduction import NAMES
 from tests.cli.entry import COMMAND, machines, quick
+from tests.cli.in_terminal import CODE, in_terminal
 
 pytestmark = pytest.mark.slow
-pty = pytest.importorskip("pty", reason="there are no terminals of this kind here")
-fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
 
-CODE = re.compile(r"\x1b\[[?\d;]*[A-Za-z]")
 REPORT = ["report", "history.csv", "recent.csv", "--label", "wear", "--folds", "2", "-o", "r.html"]
 FIT = ["fit", "history.csv", "recent.csv", "--label", "wear"]
-
-
-def in_terminal(folder, command, columns=100, interrupt_at=None, **environment):
-    """Run a command in a terminal; return its exit status and what was shown."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    own = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "LINES")}
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        env={**own, "TERM": "xterm-256color", **environment},
-        start_new_session=True,
-    ) as process:
-        os.close(follower)
-        shown = b""
-        while True:
-            try:
-                piece = os.read(leader, 4096)
-            except OSError:  # what Linux says at the end
-                break
-            if not piece:
-                break
-            shown += piece
-            if interrupt_at is not None and interrupt_at in shown:
-                os.killpg(process.pid, signal.SIGINT)
-                interrupt_at = None
-    os.close(leader)
-    return process.returncode, shown.decode()
 
 
 def words(shown):

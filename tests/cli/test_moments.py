@@ -1,15 +1,9 @@
-"""poolwise moments, through its real entry point: files, words, JSON, refusals, kills."""
+"""poolwise moments, through its real entry point: files, words, JSON, refusals."""
 
 import json
 import os
-import re
-import signal
 import subprocess
-import sys
-import time
-from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -18,71 +12,34 @@ from poolwise import Moments, moments_by_pattern, moments_of
 from poolwise.cli.app import app
 from poolwise.cli.wording import as_typed
 from poolwise.errors import BadOption, RowsDropped, TooManyPatterns, UnknownFormat
+from tests.cli.entry import COMMAND, names_in, run
+from tests.cli.in_terminal import CODE, in_terminal
 from tests.cli.test_json import VERBS, follows
-
-ENTRY = Path(sys.executable).parent / "poolwise"
-COMMAND = [str(ENTRY)] if ENTRY.exists() else [sys.executable, "-m", "poolwise"]
 
 slow = pytest.mark.slow  # starts a process or two
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """Return a folder with a table, one with gaps, and history in several files."""
-    rng, n = np.random.default_rng(2), 300
-    pumps = pd.DataFrame(
-        {
-            "hours": rng.uniform(0.0, 5.0, n).round(2),
-            "load": rng.normal(60.0, 12.0, n).round(1),
-            "site": rng.choice(["coast", "inland"], n),
-            "wear": rng.normal(10.0, 2.0, n).round(2),
-        }
-    )
-    pumps.to_csv(tmp_path / "pumps.csv", index=False)
-    (tmp_path / "history").mkdir()
-    for k in range(10):
-        pumps[k::10].to_parquet(tmp_path / f"history/{k}.parquet", index=False)
-    pumps.loc[:99, "load"] = np.nan
-    pumps.loc[96:99, "site"] = None
-    pumps.to_csv(tmp_path / "gaps.csv", index=False)
-    return tmp_path
-
-
-def run(folder, *arguments, **environment):
-    """Type a command in a folder, without a terminal."""
-    return subprocess.run(
-        [*COMMAND, "moments", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-    )
-
-
-def there(folder):
-    return {file.name for file in folder.iterdir()}
-
-
 @slow
-def test_moments_of_files_are_written_and_told(folder):
-    told = run(folder, "pumps.csv", "--label", "wear", "-o", "pumps.moments.json")
+def test_moments_of_files_are_written_and_told(pump_files):
+    told = run(pump_files, "moments", "pumps.csv", "--label", "wear", "-o", "pumps.moments.json")
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout == (
         "pumps.moments.json: 300 rows, 5 columns ['hours', 'load', 'site=coast', 'site=inland', "
         "'wear'], accurate sums.\n"
     )
-    written = Moments.load(folder / "pumps.moments.json")
-    assert written.text() == moments_of(folder / "pumps.csv").text()
-    assert there(folder) == {"pumps.csv", "gaps.csv", "history", "pumps.moments.json"}
+    written = Moments.load(pump_files / "pumps.moments.json")
+    assert written.text() == moments_of(pump_files / "pumps.csv").text()
+    assert names_in(pump_files) == {"pumps.csv", "gaps.csv", "history", "pumps.moments.json"}
 
 
 REPORT = {"format": str, "version": int, **VERBS["moments report"][1]}
 
 
 @slow
-def test_json_has_a_schema_of_its_own(folder):
-    told = run(folder, "gaps.csv", "--nulls", "drop", "-o", "a.moments.json", "--json")
+def test_json_has_a_schema_of_its_own(pump_files):
+    told = run(
+        pump_files, "moments", "gaps.csv", "--nulls", "drop", "-o", "a.moments.json", "--json"
+    )
     assert (told.returncode, told.stderr) == (0, "")
     report = json.loads(told.stdout)
     assert follows(report, REPORT)
@@ -106,7 +63,9 @@ def test_json_has_a_schema_of_its_own(folder):
         "rows": {"read": 300, "dropped": 100, "missing": {"load": 100, "site": 4}},
         "resumed": False,
     }
-    split = run(folder, "gaps.csv", "--nulls", "split", "-o", "b.moments.json", "--json")
+    split = run(
+        pump_files, "moments", "gaps.csv", "--nulls", "split", "-o", "b.moments.json", "--json"
+    )
     report = json.loads(split.stdout)
     assert follows(report, REPORT)
     assert [(f["path"], f["without"], f["rows"]) for f in report["files"]] == [
@@ -120,16 +79,18 @@ def test_json_has_a_schema_of_its_own(folder):
 
 
 @slow
-def test_dropped_rows_are_told(folder):
-    told = run(folder, "gaps.csv", "--nulls", "drop", "-o", "a.moments.json")
+def test_dropped_rows_are_told(pump_files):
+    told = run(pump_files, "moments", "gaps.csv", "--nulls", "drop", "-o", "a.moments.json")
     assert told.returncode == 0
     assert told.stderr.startswith("RowsDropped: 100 of 300 rows of source 'a' were dropped")
     assert "200 rows" in told.stdout
 
 
 @slow
-def test_each_pattern_of_missing_columns_gets_a_file(folder):
-    told = run(folder, "gaps.csv", "--nulls=split", "--label=wear", "-o", "g.moments.json")
+def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
+    told = run(
+        pump_files, "moments", "gaps.csv", "--nulls=split", "--label=wear", "-o", "g.moments.json"
+    )
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.splitlines() == [
         "g.moments.json: 200 rows, 5 columns ['hours', 'load', 'site=coast', 'site=inland', "
@@ -138,11 +99,18 @@ def test_each_pattern_of_missing_columns_gets_a_file(folder):
         "'site=inland', 'wear'], accurate sums.",
         "Left out: 4 rows without load, site (the table has 4 rows, fewer than 20).",
     ]
-    found = moments_by_pattern(folder / "gaps.csv", name="g", response="wear")
+    found = moments_by_pattern(pump_files / "gaps.csv", name="g", response="wear")
     for name, file in {"g": "g", "g without load": "g.without_load"}.items():
-        assert Moments.load(folder / f"{file}.moments.json").text() == found[name].text()
+        assert Moments.load(pump_files / f"{file}.moments.json").text() == found[name].text()
     few = run(
-        folder, "gaps.csv", "--nulls=split", "--min-rows=0", "--force", "-o", "g.moments.json"
+        pump_files,
+        "moments",
+        "gaps.csv",
+        "--nulls=split",
+        "--min-rows=0",
+        "--force",
+        "-o",
+        "g.moments.json",
     )
     assert few.returncode == 0
     assert "g.without_load_site.moments.json: 4 rows without load, site, 2 columns" in few.stdout
@@ -153,38 +121,42 @@ def test_each_pattern_of_missing_columns_gets_a_file(folder):
 
 
 @slow
-def test_names_of_files_are_tame_whatever_the_columns_are_called(folder):
-    rows = pd.read_csv(folder / "gaps.csv")
+def test_names_of_files_are_tame_whatever_the_columns_are_called(pump_files):
+    rows = pd.read_csv(pump_files / "gaps.csv")
     named = rows.rename(columns={"load": "../a b/\x1b[31m", "site": "Größe"})
-    named.to_csv(folder / "odd.csv", index=False)
-    told = run(folder, "odd.csv", "--nulls=split", "--min-rows=1", "-o", "o.moments.json")
+    named.to_csv(pump_files / "odd.csv", index=False)
+    told = run(
+        pump_files, "moments", "odd.csv", "--nulls=split", "--min-rows=1", "-o", "o.moments.json"
+    )
     assert told.returncode == 0
-    assert "o.without_-a-b-31m.moments.json" in there(folder)
-    assert "o.without_-a-b-31m_Größe.moments.json" in there(folder)
+    assert "o.without_-a-b-31m.moments.json" in names_in(pump_files)
+    assert "o.without_-a-b-31m_Größe.moments.json" in names_in(pump_files)
     assert "\x1b" not in told.stdout
     assert "\\x1b[31m" in told.stdout
 
 
 @slow
-def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(folder):
-    (folder / "codes.csv").write_text("a;b, c;code;w;y\n" + "1,5;2;07;2;3\n2,5;4;08;1;4\n" * 30)
+def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(pump_files):
+    (pump_files / "codes.csv").write_text("a;b, c;code;w;y\n" + "1,5;2;07;2;3\n2,5;4;08;1;4\n" * 30)
     told = run(
-        folder,
+        pump_files,
+        "moments",
         *("codes.csv", "--csv", "delimiter=;", "--csv", "decimal_point=,", "--text", "code"),
         *("--drop", '"b, c"', "--weights", "w", "-o", "c.moments.json"),
     )
     assert told.returncode == 0, told.stderr
-    written = Moments.load(folder / "c.moments.json")
+    written = Moments.load(pump_files / "c.moments.json")
     assert written.names == ("a", "code=07", "code=08", "y")
     assert (written.rows, written.weight) == (60, 90.0)
     assert written.mean_of("code=07") == pytest.approx(2 / 3)
     some = run(
-        folder,
+        pump_files,
+        "moments",
         *("history", "--columns", "hours, load", "--label", "wear", "--precision", "exact"),
         *("--jobs", "2", "-o", "some.moments.json"),
     )
     assert some.returncode == 0, some.stderr
-    written = Moments.load(folder / "some.moments.json")
+    written = Moments.load(pump_files / "some.moments.json")
     assert (written.names, written.precision) == (("hours", "load", "wear"), "exact")
 
 
@@ -231,22 +203,22 @@ def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(folder):
     ids=str,
 )
 def test_what_is_wrong_is_told_in_a_sentence_and_nothing_is_written(
-    folder, monkeypatch, arguments, code, says
+    pump_files, monkeypatch, arguments, code, says
 ):
-    monkeypatch.chdir(folder)
-    (folder / "there.moments.json").write_text("something")
+    monkeypatch.chdir(pump_files)
+    (pump_files / "there.moments.json").write_text("something")
     pumps = pd.read_csv("pumps.csv", dtype={"load": str})
     pumps.assign(load=pumps["load"].where(pumps.index % 9 > 0, "n.m.")).to_csv("codes.csv")
     if "late.csv" in arguments:  # the text comes after the block that tells types
         late = pd.concat([pumps] * 1000)
         late.assign(load=[*late["load"][1:], "n.m."]).to_csv("late.csv", index=False)
-    before = {file: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    before = {file: file.read_bytes() for file in pump_files.iterdir() if file.is_file()}
     told = CliRunner().invoke(app, ["moments", *arguments, "--json"])
     assert told.exit_code == code
     assert says in " ".join(told.stderr.replace("│", " ").split())
     assert json.loads(told.stdout)["format"] == "poolwise error"
     assert "Traceback" not in told.stderr
-    assert {file: file.read_bytes() for file in folder.iterdir() if file.is_file()} == before
+    assert {file: file.read_bytes() for file in pump_files.iterdir() if file.is_file()} == before
 
 
 @pytest.mark.parametrize(
@@ -269,8 +241,8 @@ def test_arguments_are_told_as_options(error, typed):
     assert "Files(" not in said
 
 
-def test_what_stands_for_a_missing_number_can_be_typed(folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_what_stands_for_a_missing_number_can_be_typed(pump_files, monkeypatch):
+    monkeypatch.chdir(pump_files)
     pumps = pd.read_csv("pumps.csv", dtype={"load": str})
     pumps.loc[:9, "load"], pumps.loc[10:14, "load"] = "n.m.", "?"
     pumps.to_csv("codes.csv", index=False)
@@ -280,46 +252,35 @@ def test_what_stands_for_a_missing_number_can_be_typed(folder, monkeypatch):
 
 
 @slow
-def test_files_are_replaced_only_by_force(folder):
-    assert run(folder, "pumps.csv", "-o", "p.moments.json").returncode == 0
-    before = (folder / "p.moments.json").read_text()
-    assert run(folder, "gaps.csv", "--nulls=drop", "-o", "p.moments.json").returncode == 2
-    assert (folder / "p.moments.json").read_text() == before
-    forced = run(folder, "gaps.csv", "--nulls=drop", "--force", "-o", "p.moments.json")
+def test_files_are_replaced_only_by_force(pump_files):
+    assert run(pump_files, "moments", "pumps.csv", "-o", "p.moments.json").returncode == 0
+    before = (pump_files / "p.moments.json").read_text()
+    assert (
+        run(pump_files, "moments", "gaps.csv", "--nulls=drop", "-o", "p.moments.json").returncode
+        == 2
+    )
+    assert (pump_files / "p.moments.json").read_text() == before
+    forced = run(
+        pump_files, "moments", "gaps.csv", "--nulls=drop", "--force", "-o", "p.moments.json"
+    )
     assert forced.returncode == 0
-    assert Moments.load(folder / "p.moments.json").rows == 200
-    (folder / "q.without_load.moments.json").write_text("something")
-    split = run(folder, "gaps.csv", "--nulls=split", "-o", "q.moments.json")
+    assert Moments.load(pump_files / "p.moments.json").rows == 200
+    (pump_files / "q.without_load.moments.json").write_text("something")
+    split = run(pump_files, "moments", "gaps.csv", "--nulls=split", "-o", "q.moments.json")
     assert split.returncode == 1
     assert split.stderr.startswith("NotOverwritten: q.without_load.moments.json is there already.")
-    assert "q.moments.json" not in there(folder)
+    assert "q.moments.json" not in names_in(pump_files)
 
 
 @slow
 @pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1", "COLUMNS": "30"}], ids=str)
-def test_a_terminal_gets_the_same_words(folder, environment):
+def test_a_terminal_gets_the_same_words(pump_files, environment):
     """Without colours of its own, and with no line broken that a terminal can break itself."""
-    pty = pytest.importorskip("pty", reason="there are no terminals of this kind here")
-    leader, follower = pty.openpty()
     command = [*COMMAND, "moments", "pumps.csv", "-o", "p.moments.json"]
-    with subprocess.Popen(
-        command, cwd=folder, stdout=follower, stderr=follower, env={**os.environ, **environment}
-    ) as process:
-        os.close(follower)
-        shown = b""
-        while True:
-            try:
-                piece = os.read(leader, 4096)
-            except OSError:  # what Linux says at the end
-                break
-            if not piece:
-                break
-            shown += piece
-    os.close(leader)
-    assert process.returncode == 0
-    codes = re.findall(r"\x1b\[([?\d;]*[A-Za-z])", shown.decode())
-    assert not [code for code in codes if code.endswith("m")]  # no colours
-    (line,) = re.sub(r"\x1b\[[?\d;]*[A-Za-z]|\r", "", shown.decode()).splitlines()
+    code, shown = in_terminal(pump_files, command, **environment)
+    assert code == 0
+    assert not [found for found in CODE.findall(shown) if found.endswith("m")]  # no colours
+    (line,) = CODE.sub("", shown).replace("\r", "").splitlines()
     assert line == (
         "p.moments.json: 300 rows, 5 columns ['hours', 'load', 'site=coast', 'site=inland', "
         "'wear'], accurate sums."
@@ -339,100 +300,3 @@ def test_help_names_every_option():
     named = [f"--{option}" for option in (*options.split(), "force", "json")]
     assert [option for option in named if option not in told.stdout] == []
     assert 'poolwise moments "history/*.parquet"' in told.stdout
-
-
-# The command, which writes what it found after every file and stops for good at one of them.
-BRAKED = """
-import sys, time
-from poolwise.cli import main
-from poolwise.tables import checkpoint
-from poolwise.tables.formats import Reader
-
-checkpoint.PAUSE = {pause}
-batches, read = Reader.batches, []
-
-def braked(reader, *args):
-    read.append(reader.where)
-    if len(read) == {stop_at}:
-        print("stopped", flush=True)
-        time.sleep(600.0)
-    return batches(reader, *args)
-
-Reader.batches = braked
-sys.argv = ["poolwise", "moments", *{arguments!r}]
-main()
-"""
-ARGUMENTS = ["history", "--label", "wear", "-o", "h.moments.json"]
-
-
-def done(part):
-    """Return how many files the second task, that of the sums, has done."""
-    if not part.exists():
-        return 0
-    _, *later = json.loads(part.read_text().splitlines()[1]).values()
-    return later[0][0] if later else 0
-
-
-@slow
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(("name", "pause"), [("SIGKILL", 0.0), ("SIGINT", 1e9)])
-def test_after_a_kill_or_an_interrupt_the_same_command_goes_on(folder, name, pause, jobs):
-    arguments, part = [*ARGUMENTS, "--jobs", str(jobs)], folder / "h.moments.json.part"
-    program = BRAKED.format(pause=pause, stop_at=14, arguments=arguments)  # the fourth of the sums
-    with subprocess.Popen(
-        [sys.executable, "-c", program], cwd=folder, stdout=-1, stderr=-1, text=True
-    ) as process:
-        try:
-            assert process.stdout.readline() == "stopped\n"
-            end = time.monotonic() + 30.0
-            while not pause and done(part) < 3 and time.monotonic() < end:
-                time.sleep(0.01)  # another thread may be at the file before
-            process.send_signal(getattr(signal, name))
-            _, errors = process.communicate(timeout=30)
-        finally:
-            process.kill()
-    assert there(folder) == {"pumps.csv", "gaps.csv", "history", part.name}
-    if name == "SIGINT":
-        assert process.returncode == 130
-        assert errors == (
-            f"Interrupted. Nothing was written. What was read is kept in {part.name}: the same "
-            "command goes on from there.\n"
-        )
-    assert done(part) in ((3,) if jobs == 1 or not pause else range(4))
-    told = run(folder, *arguments, "--json")
-    assert (told.returncode, told.stderr) == (0, "")
-    report = json.loads(told.stdout)
-    assert (report["resumed"], report["warnings"]) == (True, [])
-    whole = moments_of(folder / "history", response="wear")
-    assert Moments.load(folder / "h.moments.json").text() == whole.text()
-    assert not part.exists()
-
-
-@slow
-def test_an_interrupt_before_anything_was_read_says_so(folder):
-    program = BRAKED.format(pause=0.0, stop_at=1, arguments=ARGUMENTS)
-    with subprocess.Popen(
-        [sys.executable, "-c", program], cwd=folder, stdout=-1, stderr=-1, text=True
-    ) as process:
-        try:
-            assert process.stdout.readline() == "stopped\n"
-            process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=30)
-        finally:
-            process.kill()
-    assert (process.returncode, errors) == (130, "Interrupted. Nothing was written.\n")
-
-
-@slow
-def test_what_was_read_for_long_is_kept_when_it_may_not_be_written(folder):
-    program = BRAKED.format(pause=0.0, stop_at=-1, arguments=[*ARGUMENTS, "--min-rows", "1000"])
-    refused = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert refused.returncode == 1
-    assert refused.stderr.endswith(
-        "or give a smaller --min-rows. What was read is kept in h.moments.json.part: the same "
-        "command goes on from there.\n"
-    )
-    told = run(folder, *ARGUMENTS)
-    assert told.stdout.startswith("Went on from where an earlier run was.\nh.moments.json: 300 ")
