@@ -8,6 +8,8 @@ MINUTES ?= 10
 JOBS ?= 2
 SEED ?= 0
 ARGS ?= all --jobs 2
+# Without bytecode, every process that a test starts would compile pandas and the rest anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Errors only: every version and hash is in the lock.
 PIP := $(RUN) pip -qq --no-input --disable-pip-version-check
 
