@@ -7,7 +7,7 @@ import pytest
 
 from poolwise import METHODS, errors
 from poolwise.errors import TransferError, TransferWarning
-from poolwise.errors.wording import listed, named_counts
+from poolwise.errors.wording import counted, listed
 
 # One of each, as its callers make it.
 EXAMPLES = [
@@ -66,7 +66,7 @@ EXAMPLES = [
     errors.CannotSubtract("5 rows of 3"),
     errors.UnknownSource("2018", ["2019"]),
     errors.NewLevels("region", ["west"], ["north", "south"]),
-    errors.UnclearLevels("source 'b'", "site", "3% of its rows have none of the levels ['n']"),
+    errors.UnclearLevels("source 'b'", "site", "3% of its rows have none of the levels 'n'"),
     errors.UnusableModel("its means are not known", "Give means"),
     errors.UnknownDataset("whine", ["concrete", "wine"]),
     errors.UnknownResult("smal5", ["small5", "small3"]),
@@ -164,21 +164,21 @@ def test_a_message_is_made_of_whole_sentences(example):
 @pytest.mark.parametrize(
     ("example", "parts"),
     [
-        (errors.NotFinite({"age": 41}, 10_000), ["{'age': 41} of 10,000 rows", "Drop or impute"]),
-        (errors.MissingHere({"age": 41}, 10, ["bmi"]), ["{'age': 41} of 10 rows", "['bmi']"]),
+        (errors.NotFinite({"age": 41}, 10_000), ["'age' in 41 of 10,000 rows", "Drop or impute"]),
+        (errors.MissingHere({"age": 41}, 10, ["bmi"]), ["'age' in 41 of 10 rows", "'bmi'"]),
         (errors.MissingHere({"age": 41}, 10, []), ["none may be missing"]),
         (errors.UnknownMethod("data_poling", ["data_pooling"]), ["Did you mean 'data_pooling'?"]),
-        (errors.UnknownMethod(5, ["data_pooling"]), ["No method named 5", "['data_pooling']"]),
+        (errors.UnknownMethod(5, ["data_pooling"]), ["No method named 5", "'data_pooling'"]),
         (errors.UnknownMethod("pool", list(METHODS)), [repr(name) for name in METHODS]),
         (errors.PredictionsBounded(3, 10, (-1.5, 4.0)), ["3 of 10", "-1.5 to 4", "bounds=None"]),
         (errors.NoUncertainty("offset"), ["This fit of offset", "bayes_pooling has one wherever"]),
         (
             errors.EmptyTarget(7, {"bmi": 7}),
-            ["None of the 7 rows of X has all columns (missing: {'bmi': 7})"],
+            ["None of the 7 rows of X has all columns (missing: 'bmi' in 7)"],
         ),
         (errors.UnknownTable(dict, "source 'old'"), ["Source 'old' is a builtins.dict"]),
         (errors.SlicedSources("list", 20), ["length 20", "poolwise.Sources(...)"]),
-        (errors.UnseenLevel("g", ["w"], ["n", "s"]), ["'g'", "['w']", "['n', 's']", "'n'"]),
+        (errors.UnseenLevel("g", ["w"], ["n", "s"]), ["'g'", "'w'", "'n', 's'", "'n'"]),
         (errors.TooManyColumns("old", 4, 3), ["'old'", "4 columns", "at most 3 columns"]),
         (errors.DifferentResponse("old", "price", "cost"), ["'old'", "'price'", "'cost'"]),
     ],
@@ -196,8 +196,9 @@ def test_a_type_that_cannot_be_read_is_a_type_error_too():
 
 def test_long_lists_are_shortened():
     names = [f"c{j}" for j in range(15)]
-    assert listed(names).endswith("'c11'] and 3 more")
-    assert listed(names[:12]).endswith("'c11']")
-    counts = dict.fromkeys(names, 1)
-    assert named_counts(counts).endswith("'c11': 1} and 3 more columns")
-    assert named_counts({"a": 2}) == "{'a': 2}"
+    assert listed(names).endswith("'c10', 'c11' and 3 more")
+    assert listed(names[:12]).endswith("'c10', 'c11'")
+    assert listed([]) == "none"
+    counts = dict.fromkeys(names, 1_000)
+    assert counted(counts).endswith("'c11' in 1,000, 3 more columns")
+    assert counted({"a": 2}) == "'a' in 2"

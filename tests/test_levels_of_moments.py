@@ -160,7 +160,7 @@ class TestBesideRows:
 
     def test_levels_that_are_all_unknown_are_pointed_out(self):
         loud = OLD.assign(site=OLD["site"].str.upper())
-        with pytest.warns(LevelsApart, match=r"\['COAST', 'INLAND', 'VALLEY'\] in source 'old'"):
+        with pytest.warns(LevelsApart, match=r"'COAST', 'INLAND', 'VALLEY' in source 'old'"):
             fitted(TARGET, {"old": in_full(loud)})
 
     def test_no_moments_of_rows_are_an_empty_source(self):
@@ -201,7 +201,7 @@ class TestWithoutTheReference:
         share = f"{(OLD['site'] == 'inland').mean():.2%}"
         with pytest.raises(UnclearLevels, match=r"'site' in the moments of source 'old'") as error:
             fitted(TARGET, {"old": part})
-        for said in (share, "['coast', 'valley']", "'coast'", "indicator for every level"):
+        for said in (share, "'coast', 'valley'", "'coast'", "indicator for every level"):
             assert said in str(error.value)
 
     def test_the_remedy_that_the_error_names_works(self):
@@ -218,9 +218,7 @@ class TestWithoutTheReference:
 
     def test_what_might_be_another_level_is_told(self):
         some = leaving_out(in_full(OLD), "site=coast", "site=inland")
-        with pytest.warns(
-            LevelAssumed, match=r"reference level, 'coast', and not one of \['inland'\]"
-        ):
+        with pytest.warns(LevelAssumed, match=r"reference level, 'coast', and not one of 'inland'"):
             fitted(TARGET, {"old": some})
 
     def test_a_published_model_leaves_its_reference_out(self):
@@ -276,7 +274,7 @@ class TestNames:
             fitted(TARGET, {"old": in_full(OLD.assign(site=1.0), texts=[])})
 
     def test_levels_of_a_column_that_holds_numbers_are_left_out(self):
-        with pytest.warns(DroppedColumns, match=r"\['dose=high'\], which the target lacks"):
+        with pytest.warns(DroppedColumns, match=r"'dose=high', which the target lacks"):
             fitted(TARGET, {"old": in_full(OLD.assign(**{"dose=high": 1.0 * (OLD["age"] > 60)}))})
 
     def test_a_column_that_is_no_indicator_is_refused(self):
@@ -290,7 +288,7 @@ class TestNames:
             fitted(TARGET, {"old": in_full(wrong.drop(columns="site"))})
 
     def test_moments_that_share_nothing_are_refused(self):
-        with pytest.raises(NoSharedColumn, match=r"\['ort=coast', 'cost'\]"):
+        with pytest.raises(NoSharedColumn, match=r"'ort=coast', 'cost'"):
             fitted(TARGET, {"old": Moments.of_rows(["ort=coast", "cost"], np.eye(2))})
 
     def test_columns_of_extreme_size_stand_beside_levels(self):
@@ -330,16 +328,16 @@ class TestUpdates:
 
     def test_a_new_level_is_refused(self):
         model = fitted(TARGET, {"old": OLD})
-        with pytest.raises(NewLevels, match=r"\['bay'\].*\['coast', 'inland', 'valley'\]"):
+        with pytest.raises(NewLevels, match=r"'bay'.*'coast', 'inland', 'valley'"):
             model.update(sources={"other": in_full(OTHER)})
-        with pytest.raises(NewLevels, match=r"\['bay'\]"):
+        with pytest.raises(NewLevels, match=r"'bay'"):
             model.update(in_full(table(30, ["bay", "coast"])))
 
     def test_columns_that_the_model_lacks_are_refused_in_the_target(self):
         model = fitted(TARGET, {"old": OLD})
-        with pytest.raises(ColumnMismatch, match=r"the target.*what was given has \['height'\]"):
+        with pytest.raises(ColumnMismatch, match=r"the target.*what was given has 'height'"):
             model.update(in_full(TARGET.assign(height=1.0)))
-        with pytest.raises(ColumnMismatch, match=r"the target.*the model has \['cost'\]"):
+        with pytest.raises(ColumnMismatch, match=r"the target.*the model has 'cost'"):
             model.update(in_full(TARGET.drop(columns="cost")))
 
 
@@ -387,7 +385,7 @@ class TestMomentsAlone:
         assert_same_model(found, fitted(TARGET, {"old": OLD}))
         found.update(sources={"more": in_full(TestUpdates.MORE)})
         assert_same_model(found, fitted(TARGET, {"old": OLD, "more": TestUpdates.MORE}))
-        with pytest.raises(NewLevels, match=r"\['bay'\].*\['coast', 'inland', 'valley'\]"):
+        with pytest.raises(NewLevels, match=r"'bay'.*'coast', 'inland', 'valley'"):
             found.update(sources={"other": in_full(OTHER)})
 
     def test_levels_that_a_source_lacks_are_zero_there(self):
@@ -400,12 +398,12 @@ class TestMomentsAlone:
     def test_rows_of_no_named_level_are_told_of(self):
         target = leaving_out(in_full(TARGET), "site=coast")
         some = leaving_out(in_full(OLD), "site=coast", "site=valley")
-        with pytest.warns(LevelAssumed, match=r"the reference level, and not one of \['valley'\]"):
+        with pytest.warns(LevelAssumed, match=r"the reference level, and not one of 'valley'"):
             PooledRegressor(response="cost").fit_moments(target, {"old": some})
 
     def test_two_levels_beyond_those_of_the_target_are_refused(self):
         target = leaving_out(in_full(TARGET), "site=coast")
-        with pytest.raises(UnclearLevels, match=r"further levels \['bay', 'coast'\]"):
+        with pytest.raises(UnclearLevels, match=r"further levels 'bay', 'coast'"):
             PooledRegressor(response="cost").fit_moments(
                 target, {"old": in_full(OLD), "other": in_full(OTHER)}
             )

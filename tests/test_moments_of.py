@@ -255,7 +255,7 @@ def test_patterns_are_the_sources_that_fit_makes_of_the_same_rows(some_door, gap
 def test_a_row_without_its_response_is_of_no_use(door, gaps):
     gaps.loc[7, "wear"] = np.nan
     with pytest.raises(
-        NotFinite, match=r"response of .*'wear': 1|lacks the response 'wear' in 1 of"
+        NotFinite, match=r"response of .*'wear' in 1|lacks the response 'wear' in 1 of"
     ):
         moments_by_pattern(door(gaps), response="wear")
     found = moments_by_pattern(door(gaps))
@@ -331,7 +331,7 @@ def test_identifiers_are_refused_by_name(door, pumps):
 
 def test_a_response_must_be_a_column_of_numbers(door, pumps):
     for take in (moments_of, moments_by_pattern):
-        with pytest.raises(MissingColumns, match=r"\['waer'\].*Did you mean \['wear'\]"):
+        with pytest.raises(MissingColumns, match=r"'waer'.*Did you mean 'wear'"):
             take(door(pumps), response="waer")
         with pytest.raises(NotNumeric, match="'site'"):
             take(door(pumps), response="site")
@@ -343,7 +343,7 @@ def test_a_response_must_be_a_column_of_numbers(door, pumps):
     ids=str,
 )
 def test_unknown_columns_are_told(some_door, pumps, options):
-    with pytest.raises(MissingColumns, match=r"\['laod'\].*Did you mean \['load'\]"):
+    with pytest.raises(MissingColumns, match=r"'laod'.*Did you mean 'load'"):
         moments_of(some_door(pumps), **options)
 
 
@@ -375,7 +375,7 @@ def test_bad_weights_are_told(some_door, pumps):
 def test_infinity_is_no_missing_value(some_door, pumps):
     pumps.loc[3, "load"] = np.inf
     for nulls in ("raise", "drop"):
-        with pytest.raises(NotFinite, match=r"'load': 1"):
+        with pytest.raises(NotFinite, match=r"'load' in 1"):
             moments_of(some_door(pumps), nulls=nulls)
 
 

@@ -201,7 +201,7 @@ GOOD = {
         ({"noise": None}, UnusableModel, "its noise is not known"),
         ({"noise": -1.0}, UnusableModel, r"its noise is -1\.0"),
         ({"means": None}, UnusableModel, "means of its features are not known.*means=target"),
-        ({"means": {"a": 0.0}}, UnusableModel, r"means lacks \['b'\]"),
+        ({"means": {"a": 0.0}}, UnusableModel, r"means lacks 'b'"),
         (
             {"means": {"a": 0.0, "b": np.inf}},
             UnusableModel,

@@ -159,9 +159,9 @@ def test_a_column_that_all_tables_had_may_not_be_missing(frames):
 def test_other_columns_in_another_order_are_named(frames):
     X, y, X_old, y_old = frames
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
-    with pytest.raises(OtherColumns, match=r"in this order.*\['smokes', 'region', 'age'\]"):
+    with pytest.raises(OtherColumns, match=r"in this order.*'smokes', 'region', 'age'"):
         model.predict(X[["smokes", "region", "age"]])
-    with pytest.raises(OtherColumns, match=r"\['pulse'\], which were not there"):
+    with pytest.raises(OtherColumns, match=r"'pulse', not there at fit"):
         model.predict(X[["age", "region", "smokes"]].assign(pulse=1.0))
 
 
@@ -203,7 +203,7 @@ def test_an_unseen_level_is_an_error_or_the_reference(frames):
     X, y, X_old, y_old = frames
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
     east = X.assign(region="east")
-    with pytest.raises(UnseenLevel, match=r"'region' holds \['east'\].*unseen_level"):
+    with pytest.raises(UnseenLevel, match=r"'region' holds 'east'.*unseen_level"):
         model.predict(east)
     lenient = PooledRegressor(unseen_level="ignore").fit(X, y, sources=(X_old, y_old))
     np.testing.assert_allclose(lenient.predict(east), model.predict(X.assign(region="north")))
@@ -255,7 +255,7 @@ def test_dependent_columns_are_named():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 40))
     X = pd.DataFrame({"a": a, "b": b, "sum": a + b, "free": rng.normal(size=40)})
-    with pytest.warns(RankDeficient, match=r"\['a', 'b', 'sum'\] are linearly dependent"):
+    with pytest.warns(RankDeficient, match=r"'a', 'b', 'sum' are linearly dependent"):
         model = PooledRegressor("target_only").fit(X, 3 * a + b + rng.normal(size=40))
     reduced = PooledRegressor("target_only").fit(X[["a", "b", "free"]], model.predict(X))
     np.testing.assert_allclose(reduced.predict(X[["a", "b", "free"]]), model.predict(X))
@@ -418,7 +418,7 @@ def test_a_column_whose_squares_vanish_is_fitted_like_any_other(exponent):
     X = rng.normal(size=(30, 2))
     y = X @ [1.0, 2.0] + rng.normal(size=30)
     usual = PooledRegressor().fit(X, y)
-    with pytest.warns(VarianceLeftOut, match=r"\['x1'\]"):  # no double holds their variance
+    with pytest.warns(VarianceLeftOut, match=r"'x1'"):  # no double holds their variance
         tiny = PooledRegressor().fit(X * [1.0, 2.0**exponent], y)
     np.testing.assert_allclose(tiny.coef_, usual.coef_ * [1.0, 2.0**-exponent], rtol=1e-14)
 

@@ -220,7 +220,7 @@ class TestFrames:
         found = model_of(unseen_level=unseen).fit(table[:60], y[:60])
         before = found.coef_.copy()
         more = table[60:].replace({"site": {"w": "east"}})
-        with pytest.raises(NewLevels, match=r"'site' holds \['east'\].*\['n', 's', 'w'\]"):
+        with pytest.raises(NewLevels, match=r"'site' holds 'east'.*'n', 's', 'w'"):
             found.update(more, y[60:])
         with pytest.raises(NewLevels):
             found.update(sources={"old": (more, y[60:])})
@@ -333,7 +333,7 @@ class TestForgetting:
             found.forget(X[LATER] + 100.0, Y[LATER])
         with pytest.raises(CannotSubtract, match="of what would be left"):
             found.forget(X[NEW][:30] * [5.0, 1.0, 1.0], Y[:30])
-        with pytest.raises(UnknownSource, match=r"no source 'new'.*\['old'\]"):
+        with pytest.raises(UnknownSource, match=r"no source 'new'.*'old'"):
             found.forget(sources={"new": source(OLD)})
         assert bits(found.coef_) == bits(before)
 
@@ -365,10 +365,10 @@ class TestRefusals:
 
     def test_other_columns_are_refused(self):
         found = model_of().fit(X[NEW], Y[NEW], sources={"old": source(OLD)})
-        with pytest.raises(ColumnMismatch, match=r"in the target: only the model has \['x1'\]"):
+        with pytest.raises(ColumnMismatch, match=r"in the target: only the model has 'x1'"):
             found.update(found.problem_.target.select(["x0", "x2", "y"]))
         with pytest.raises(
-            ColumnMismatch, match=r"in source 'old': only the model has \['x1'\].*under"
+            ColumnMismatch, match=r"in source 'old': only the model has 'x1'.*under"
         ):
             found.update(sources={"old": (X[OLDER, :1], Y[OLDER])})
         with pytest.raises(ValueError, match="features"):

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.stats
 
 from poolwise.double_double import Array
+from poolwise.errors.wording import listed
 from poolwise.p_values import corrected_p
 from poolwise.text_tables import html_table, paragraph, text_table
 from poolwise.tree_summary import MeanTrees
@@ -122,7 +123,7 @@ class Comparison:
             )
         answer = self.answer()
         if answer == "nothing_to_compare":
-            return f"There is nothing to compare: {rows}, methods {list(self.scores)}."
+            return f"There is nothing to compare: {rows}, methods {listed([*self.scores])}."
         best = next(iter(lines.values()))
         change = f"{abs(1 - best['rmse'] / base['rmse']):.1%}" if base["rmse"] else "by all of it"
         numbers = (

@@ -14,6 +14,7 @@ from poolwise.boosting.derived_column import DerivedColumn
 from poolwise.boosting.stack import Stack
 from poolwise.double_double import Array
 from poolwise.errors import MissingHere, NotFinite, PredictionsBounded, TransferWarning
+from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit, regress
 from poolwise.fitted_model import FittedModel
 from poolwise.intervals import prediction_deviation, quantile
@@ -161,7 +162,7 @@ def _derived_columns(model: FittedModel, has: Sequence[Column]) -> list[DerivedC
 
 def _fits_without(model: FittedModel, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
     """Return the fits for rows that lack these features."""
-    problem = model.known_problem(f"a row without {list(patterns[0])}")
+    problem = model.known_problem(f"a row without {listed(patterns[0])}")
     method, fit = model.method, model.fit
     if name_of_method(method) in ROW_METHODS:  # their linear part is that of Bayes pooling
         method = BayesPooling()

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from poolwise.chunks import LARGEST
 from poolwise.double_double import Array
 from poolwise.errors import DuplicateColumns, ModelAssumes, UnusableModel
+from poolwise.errors.wording import listed
 from poolwise.moments import Moments
 from poolwise.moments_record import Record
 from poolwise.published_numbers import correlations, count, inverse, number, numbers
@@ -172,7 +173,9 @@ def _means(
         )
         return np.array([means.mean_of(n) for n in names])
     if means is not None and (lacking := [n for n in names if n not in means]):
-        raise UnusableModel(f"means lacks {lacking}", "Give the mean of each feature by its name")
+        raise UnusableModel(
+            f"means lacks {listed(lacking)}", "Give the mean of each feature by its name"
+        )
     if means is not None:
         given = numbers([means[n] for n in names], "means")
         if found is not None and (far := np.abs(given - found) > APART * deviations).any():

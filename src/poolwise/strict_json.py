@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.double_double import Array
+from poolwise.errors.wording import listed
 
 MOST_BYTES = 2**28  # of a file that is read unless told otherwise
 
@@ -104,9 +105,9 @@ def document(found: Any, name: str, version: int, keys: Collection[str]) -> dict
         )
     wanted = {"format", "version", *keys}
     if lacking := sorted(wanted - found.keys()):
-        raise Wrong(f"it lacks {lacking}")
+        raise Wrong(f"it lacks {listed(lacking)}")
     if unknown := sorted(found.keys() - wanted):
-        raise Wrong(f"it has keys that version {version} does not have, {unknown[:12]}")
+        raise Wrong(f"it has keys that version {version} does not have, {listed(unknown)}")
     return found
 
 
@@ -115,7 +116,9 @@ def fields(found: Any, what: str, keys: Collection[str]) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Wrong(f"{what} is {shown(found)} where an object is needed")
     if found.keys() != set(keys):
-        raise Wrong(f"{what} has the keys {sorted(found)[:12]} where {sorted(keys)} are needed")
+        raise Wrong(
+            f"{what} has the keys {listed(sorted(found))} where {listed(sorted(keys))} are needed"
+        )
     return found
 
 
@@ -134,7 +137,7 @@ def names(found: Any, what: str, of: str = "column") -> tuple[str, ...]:
         raise Wrong(f"{what} is not a list of texts")
     if len(set(found)) < len(found):
         twice = sorted(n for n, count in Counter(found).items() if count > 1)
-        raise Wrong(f"it has more than one {of} named {twice[:12]}")
+        raise Wrong(f"it has more than one {of} named {listed(twice)}")
     return tuple(found)
 
 
@@ -149,7 +152,7 @@ def choice(found: Any, what: str, choices: tuple[str, ...]) -> str:
     """Return one of some texts."""
     if type(found) is not str or found not in choices:
         said = repr(found[:40]) if type(found) is str else shown(found)
-        raise Wrong(f"{what} is {said}, and must be one of {list(choices)}")
+        raise Wrong(f"{what} is {said}, and must be one of {listed(choices)}")
     return found
 
 

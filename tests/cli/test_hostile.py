@@ -138,7 +138,7 @@ def test_a_value_that_cannot_be_written_is_told(fitted, monkeypatch, out):
 @pytest.mark.parametrize(
     ("given", "code", "says"),
     [
-        (["--drop", "two\nlines"], 1, "No column named ['two\\nlines']."),
+        (["--drop", "two\nlines"], 1, "No column named 'two\\nlines'."),
         (["--drop", '"hours'], 2, "has a quote that is not closed"),
         (["--drop", '"hours"x'], 2, "or text after one"),
         (["--seed", "4294967296", "--report", "r.html"], 2, "--seed"),

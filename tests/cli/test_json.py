@@ -285,8 +285,8 @@ def test_the_list_of_results_is_whole(fitted, monkeypatch):
 
 TELLING = ["moments", "recent.csv", "--min-rows", "50", "-o", "h.moments.json"]
 WRONG = [
-    (["fit", *TABLES[:-1], "x"], 1, "MissingColumns", "No column named ['x']."),
-    (["fit", *TABLES, "--drop", "x"], 1, "MissingColumns", "No column named ['x']."),
+    (["fit", *TABLES[:-1], "x"], 1, "MissingColumns", "No column named 'x'."),
+    (["fit", *TABLES, "--drop", "x"], 1, "MissingColumns", "No column named 'x'."),
     (["fit", "history.csv", "recent.csv"], 2, "UsageError", "Missing option '--label'"),
     (["fit", *TABLES, "-o", "model.json"], 2, "UsageError", "is there already."),
     (["fit", *TABLES, "--csv", "sep=;"], 2, "BadOption", "--csv sep is not possible."),

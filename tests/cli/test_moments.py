@@ -24,8 +24,8 @@ def test_moments_of_files_are_written_and_told(pump_files):
     told = run(pump_files, "moments", "pumps.csv", "--label", "wear", "-o", "pumps.moments.json")
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout == (
-        "pumps.moments.json: 300 rows, 5 columns ['hours', 'load', 'site=coast', 'site=inland', "
-        "'wear'], accurate sums.\n"
+        "pumps.moments.json: 300 rows, accurate sums of 5 columns: 'hours', 'load', 'site=coast', "
+        "'site=inland', 'wear'.\n"
     )
     written = Moments.load(pump_files / "pumps.moments.json")
     assert written.text() == moments_of(pump_files / "pumps.csv").text()
@@ -93,10 +93,10 @@ def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
     )
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.splitlines() == [
-        "g.moments.json: 200 rows, 5 columns ['hours', 'load', 'site=coast', 'site=inland', "
-        "'wear'], accurate sums.",
-        "g.without_load.moments.json: 96 rows without load, 4 columns ['hours', 'site=coast', "
-        "'site=inland', 'wear'], accurate sums.",
+        "g.moments.json: 200 rows, accurate sums of 5 columns: 'hours', 'load', 'site=coast', "
+        "'site=inland', 'wear'.",
+        "g.without_load.moments.json: 96 rows without load, accurate sums of 4 columns: 'hours', "
+        "'site=coast', 'site=inland', 'wear'.",
         "Left out: 4 rows without load, site (the table has 4 rows, fewer than 20).",
     ]
     found = moments_by_pattern(pump_files / "gaps.csv", name="g", response="wear")
@@ -113,7 +113,10 @@ def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
         "g.moments.json",
     )
     assert few.returncode == 0
-    assert "g.without_load_site.moments.json: 4 rows without load, site, 2 columns" in few.stdout
+    assert (
+        "g.without_load_site.moments.json: 4 rows without load, site, accurate sums of 2 columns"
+        in few.stdout
+    )
     assert few.stdout.splitlines()[-1] == (
         "  Of 4 rows in 2 columns, moments tell a good deal about single rows: think twice before "
         "they leave the house."
@@ -173,7 +176,7 @@ def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(pump_files
         (["pumps.csv", "-o", "a.moments.json", "--jobs", "0"], 2, "--jobs"),
         (["pumps.csv", "-o", "a.moments.json", "--csv", "semicolon"], 2, "KEY=VALUE"),
         (["pmups.csv", "-o", "a.moments.json"], 1, "FilesNotFound: No file to read at 'pmups.csv'"),
-        (["pumps.csv", "-o", "a.moments.json", "--drop", "laod"], 1, "Did you mean ['load']?"),
+        (["pumps.csv", "-o", "a.moments.json", "--drop", "laod"], 1, "Did you mean 'load'?"),
         (["gaps.csv", "-o", "a.moments.json"], 1, "NullsInFile: 'gaps.csv' has missing values in"),
         (["gaps.csv", "-o", "a.moments.json"], 1, "--nulls drop leaves such rows out; --nulls spl"),
         (["pumps.csv", "-o", "a.moments.json", "--csv", "sep=;"], 2, "BadOption: --csv sep"),
@@ -282,8 +285,8 @@ def test_a_terminal_gets_the_same_words(pump_files, environment):
     assert not [found for found in CODE.findall(shown) if found.endswith("m")]  # no colours
     (line,) = CODE.sub("", shown).replace("\r", "").splitlines()
     assert line == (
-        "p.moments.json: 300 rows, 5 columns ['hours', 'load', 'site=coast', 'site=inland', "
-        "'wear'], accurate sums."
+        "p.moments.json: 300 rows, accurate sums of 5 columns: 'hours', 'load', 'site=coast', "
+        "'site=inland', 'wear'."
     )
 
 

@@ -62,12 +62,12 @@ def test_help_names_the_verb_and_its_options():
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["smal5"], 2, "No table or figure named 'smal5'. Did you mean 'small5'? There are ['sma"),
+        (["smal5"], 2, "No table or figure named 'smal5'. Did you mean 'small5'? There are 'sma"),
         (["smal5"], 2, "On the command line 'list' tells what each of them shows, and 'all'"),
         (["gain_mean", "smal5"], 2, "UnknownResult: No table or figure named 'smal5'."),
         (["all", "small3"], 2, "'all' is about every name: give it alone."),
         (["small3", "list"], 2, "'list' is about every name: give it alone."),
-        (["small5", "--methods", "ofset"], 2, "No method named 'ofset'. There are ['ols', 'dsft',"),
+        (["small5", "--methods", "ofset"], 2, "No method named 'ofset'. There are 'ols', 'dsft',"),
         (["gain_mean", "small5", "--methods", "ols,ofset"], 2, "Did you mean 'offset'?"),
         (["small5", "--protocol", "printed"], 2, "'printed' is not one of"),
         (["small5", "--data", "no/such/folder"], 2, "--data 'no/such/folder' is not possible."),

@@ -173,7 +173,7 @@ def test_a_column_under_another_name_is_told(folder, monkeypatch):
     old.to_csv(folder / "history.csv", index=False)
     told = quick(folder, monkeypatch, "fit", "history.csv", "recent.csv", "--label", "wear")
     assert told.exit_code == 0, told.output
-    assert "Is it ['load'] by another name?" in told.stderr
+    assert "Is it 'load' by another name?" in told.stderr
 
 
 def test_without_history_one_method_is_measured_and_nothing_is_compared(folder, monkeypatch):
@@ -191,7 +191,7 @@ def test_tables_that_look_swapped_are_told(folder, monkeypatch, verb):
     told = quick(folder, monkeypatch, *asked)
     assert told.exit_code == 0
     (said,) = [x for x in json.loads(told.stdout)["warnings"] if x["kind"] == "SwappedTables"]
-    assert "History has ['vibration'], which the recent table lacks" in said["message"]
+    assert "History has 'vibration', which the recent table lacks" in said["message"]
     assert "more rows: 300 beside 40. Are they swapped?" in said["message"]
 
 
@@ -264,15 +264,15 @@ def test_a_column_to_predict_from_that_is_spelled_otherwise_is_told(fitted, monk
 def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin="hours,site\n1,coast\n")
     assert (told.exit_code, told.stdout) == (1, "")
-    assert told.stderr.startswith("MissingColumns: No column named ['load']. Standard input has")
+    assert told.stderr.startswith("MissingColumns: No column named 'load'. Standard input has")
 
 
 TABLES = ["history.csv", "recent.csv", "--label", "wear"]
 WRONG = [
     (["fit", "recent.csv"], 2, "Missing option '--label'"),
-    (["fit", "history.csv", "recent.csv", "--label", "ware"], 1, "Did you mean ['wear']?"),
+    (["fit", "history.csv", "recent.csv", "--label", "ware"], 1, "Did you mean 'wear'?"),
     (["fit", "nothing.csv", "recent.csv", "--label", "wear"], 1, "FilesNotFound: No file to read"),
-    (["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "lod"], 1, "['load']?"),
+    (["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "lod"], 1, "'load'?"),
     (
         ["fit", "history.csv", "recent.csv", "--label", "wear", "-o", "m.pkl"],
         2,
@@ -294,7 +294,7 @@ WRONG = [
     (["plan", "history.csv", "recent.csv"], 2, "need --label"),
     (["plan", "model.json", "--drop", "load"], 2, "already"),
     (["predict", "history.csv", "new.csv"], 1, "UnreadableModel"),
-    (["predict", "model.json", "sub/wrong.csv"], 1, "No column named ['load']"),
+    (["predict", "model.json", "sub/wrong.csv"], 1, "No column named 'load'"),
     (["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "x"], 1, "One table or an"),
     (["predict", "model.json", "new.csv", "-o", "out.xls"], 2, "must end in .csv,"),
     (["predict", "model.json", "new.csv", "-o", "new.csv"], 2, "is there already"),

@@ -52,11 +52,11 @@ def test_air_fares_come_from_a_folder_alone_and_the_error_names_their_source(tmp
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [
-        ("", MissingColumns, r"\['nsmiles', 'large_ms', 'fare'\]"),
-        ("fare,nsmiles\n1,2\n", MissingColumns, r"\['large_ms'\].*airfare.csv.gz has"),
+        ("", MissingColumns, r"'nsmiles', 'large_ms', 'fare'"),
+        ("fare,nsmiles\n1,2\n", MissingColumns, r"'large_ms'.*airfare.csv.gz has"),
         ("nsmiles,large_ms,fare\n", UnreadableDataset, "no rows"),
         ("nsmiles,large_ms,fare\n1,2,cheap\n", UnreadableDataset, "'cheap'.*must be the Consumer"),
-        ("nsmiles,large_ms,fare\n1,2,nan\n1,2,3\n", NotFinite, "{'fare': 1} of 2 rows"),
+        ("nsmiles,large_ms,fare\n1,2,nan\n1,2,3\n", NotFinite, "'fare' in 1 of 2 rows"),
     ],
     ids=["empty", "column", "rows", "word", "nan"],
 )

@@ -91,7 +91,7 @@ def test_methods_go_by_the_name_of_the_paper_where_it_has_one():
     spec = read_table_spec("small5")
     assert labels(spec) == ("ols", "dsft", "dsft_nl", "dp")
     assert labels(spec, ["data_pooling", "offset", "dp"]) == ("dp", "offset")
-    with pytest.raises(UnknownMethod, match=r"\['ols', 'dsft', 'dsft_nl', 'dp', .*'offset'\?"):
+    with pytest.raises(UnknownMethod, match=r"'ols', 'dsft', 'dsft_nl', 'dp', .*'offset'\?"):
         labels(spec, ["ofset"])
 
 

@@ -287,12 +287,12 @@ class TestRefused:
         return fitted_quietly(frame, np.arange(float(len(frame))))
 
     def test_an_unknown_dialect(self):
-        with pytest.raises(BadOption, match=r"dialect='oracle'.*\['duckdb', 'sqlite'\]"):
+        with pytest.raises(BadOption, match=r"dialect='oracle'.*'duckdb', 'sqlite'"):
             fitted("target_only", world("numbers")).to_sql("oracle")
 
     def test_names_that_differ_by_case_alone(self):
         model = self.model(age=[1.0, 2.0, 3.0], Age=[1.0, 0.0, 3.0])
-        with pytest.raises(CannotExport, match=r"\['age', 'Age'\] differ by case alone"):
+        with pytest.raises(CannotExport, match=r"'age', 'Age' differ by case alone"):
             model.to_sql()
 
     @pytest.mark.parametrize("text", ["a\0b", "a\ud800"])

@@ -50,7 +50,7 @@ class TestMissing:
         target.loc[0, "ward"] = "B"
         (caution,) = gather(target, y, sources={"clinic": (old, y_old)}).cautions
         assert isinstance(caution, LevelsApart)
-        assert "['a'] in source 'clinic' and ['A', 'B'] in the target" in str(caution)
+        assert "'a' in source 'clinic' and 'A', 'B' in the target" in str(caution)
 
     def test_an_empty_source_is_pointed_out(self, target, y, old, y_old):
         empty = {"table": (old[:0], y_old[:0]), "moments": Moments.empty(["age", "y"])}
@@ -60,7 +60,7 @@ class TestMissing:
 
     def test_a_column_under_another_spelling_is_suggested(self, target, y, old, y_old):
         intake = gather(target, y, sources=(old.assign(Dose=1.0), y_old))
-        assert "Is it ['dose'] by another name?" in str(intake.cautions[0])
+        assert "Is it 'dose' by another name?" in str(intake.cautions[0])
 
     def test_nan_stacked_rows_are_the_same_problem_as_a_source(self, target, y, old, y_old):
         stacked = pd.concat((target, old), ignore_index=True)

@@ -17,7 +17,7 @@ class TestMoments:
         assert problem.target is whole
         assert problem.intercept is False
         assert_same(problem.sources["old"], moments_of(old.assign(y=y_old)))
-        assert "Source 'old' has ['z']" in str(caution)
+        assert "Source 'old' has 'z'" in str(caution)
 
     def test_no_sources_are_no_sources(self, target, y):
         whole = moments_of(target.assign(y=y))
@@ -32,10 +32,10 @@ class TestMoments:
     def test_moments_that_share_no_column_are_refused(self, target, y):
         whole = moments_of(target.assign(y=y))
         given = Moments.of_rows(("Alter", "y"), np.eye(2))
-        with pytest.raises(NoSharedColumn, match=r"it has \['Alter', 'y'\]"):
+        with pytest.raises(NoSharedColumn, match=r"it has 'Alter', 'y'"):
             gather_moments(whole, given, "y", intercept=True)
 
     def test_a_response_that_is_not_there_is_refused(self, target, y):
         whole = moments_of(target.assign(y=y))
-        with pytest.raises(MissingColumns, match=r"No column named \['cost'\]"):
+        with pytest.raises(MissingColumns, match=r"No column named 'cost'"):
             gather_moments(whole, None, "cost", intercept=True)

@@ -53,7 +53,7 @@ class TestBadResponse:
 
     def test_moments_without_the_response_show_all_they_have(self, target, y):
         given = Moments.of_rows(("age", "cost"), np.eye(2))
-        with pytest.raises(NoResponse, match=r"it has \['age', 'cost'\]"):
+        with pytest.raises(NoResponse, match=r"it has 'age', 'cost'"):
             gather(target, y, sources=given)
 
     @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ class TestBadResponse:
     )
     def test_holes_in_the_response_are_counted(self, target, y, kind):
         y[[2, 7]] = np.nan
-        message = r"The response of the target contains NaN or infinity: \{'y': 2\} of 20 rows"
+        message = r"The response of the target contains NaN or infinity: 'y' in 2 of 20 rows"
         with pytest.raises(NotFinite, match=message):
             gather(target, kind(y))
 
     def test_holes_in_the_response_of_a_source_name_the_source(self, target, y, old, y_old):
         y_old[4] = np.inf
-        message = r"The response of source 'clinic' contains NaN or infinity: \{'y': 1\} of 50 rows"
+        message = r"The response of source 'clinic' contains NaN or infinity: 'y' in 1 of 50 rows"
         for source in ((old, y_old), old.assign(y=y_old)):
             with pytest.raises(NotFinite, match=message):
                 gather(target, y, sources={"clinic": source})
@@ -113,13 +113,13 @@ class TestBadFeatures:
     def test_infinity_in_the_target_is_counted_by_column(self, target, y):
         target.loc[[1, 2], "bmi"] = np.inf
         target.loc[3, "age"] = -np.inf
-        message = r"[Tt]he target contains NaN or infinity: \{'age': 1, 'bmi': 2\} of 20 rows"
+        message = r"[Tt]he target contains NaN or infinity: 'age' in 1, 'bmi' in 2 of 20 rows"
         with pytest.raises(NotFinite, match=message):
             gather(target, y)
 
     def test_infinity_in_a_source_names_the_source(self, target, y, old, y_old):
         old.loc[1, "age"] = np.inf
-        message = r"[Ss]ource 'clinic' contains NaN or infinity: \{'age': 1\} of 50 rows"
+        message = r"[Ss]ource 'clinic' contains NaN or infinity: 'age' in 1 of 50 rows"
         with pytest.raises(NotFinite, match=message):
             gather(target, y, sources={"clinic": (old, y_old)})
 
@@ -127,13 +127,13 @@ class TestBadFeatures:
         old.loc[1, "age"] = np.inf
         old.loc[2, "age"] = np.nan
         with pytest.raises(
-            NotFinite, match=r"[Ss]ource 'clinic' contains NaN or infinity: \{'age': 1"
+            NotFinite, match=r"[Ss]ource 'clinic' contains NaN or infinity: 'age' in 1"
         ):
             gather(target, y, sources={"clinic": (old, y_old)})
 
     def test_columns_with_numbers_beyond_1e300_are_named(self, target, y):
         target.loc[3, "bmi"] = -2e300
-        with pytest.raises(TooLarge, match=r"\['bmi'\] are beyond 1e\+300 in size"):
+        with pytest.raises(TooLarge, match=r"'bmi' are beyond 1e\+300 in size"):
             gather(target, y)
         target.loc[3, "bmi"] = 1e300
         assert gather(target, y).problem.units == {"bmi": 997}  # 1e300 is just below 2**997
@@ -152,17 +152,13 @@ class TestBadFeatures:
 
     def test_a_source_that_shares_no_column_is_refused(self, target, y, old, y_old):
         strange = old.rename(columns={"age": "Alter", "bmi": "BMI"})
-        message = (
-            r"'clinic' shares no feature .* has \['BMI', 'Alter'\], .* \['age', 'bmi', 'dose'\]"
-        )
+        message = r"'clinic' shares no feature .* has 'BMI', 'Alter', .* 'age', 'bmi', 'dose'"
         with pytest.raises(NoSharedColumn, match=message):
             gather(target, y, sources={"clinic": (strange, y_old)})
 
     def test_moments_that_share_no_column_show_all_they_have(self, target, y):
         given = Moments.of_rows(("Alter", "y"), np.eye(2))
-        with pytest.raises(
-            NoSharedColumn, match=r"it has \['Alter', 'y'\], the target has \['age'"
-        ):
+        with pytest.raises(NoSharedColumn, match=r"it has 'Alter', 'y', the target has 'age'"):
             gather(target, y, sources={"clinic": given})
 
     def test_an_array_with_more_columns_than_the_target_is_refused(self, target, y, y_old):
@@ -177,9 +173,7 @@ class TestBadFeatures:
 
     def test_two_columns_of_one_name_are_refused_where_they_are(self, target, y, old, y_old):
         old.columns = ["age", "age"]
-        with pytest.raises(
-            DuplicateColumns, match=r"[Ss]ource 'clinic' has more than one .*\['age'\]"
-        ):
+        with pytest.raises(DuplicateColumns, match=r"[Ss]ource 'clinic' has more than one .*'age'"):
             gather(target, y, sources={"clinic": (old, y_old)})
 
     def test_a_table_of_another_type_is_refused(self, target, y, y_old):

@@ -162,21 +162,21 @@ class TestBadInput:
         assert caught.value.rows == len(rows)
         message = str(caught.value)
         assert (
-            f"Input contains NaN or infinity: {{'age': 3, 'bmi': 3}} of {len(rows):,} rows."
+            f"Input contains NaN or infinity: 'age' in 3, 'bmi' in 3 of {len(rows):,} rows."
             in message
         )
         assert "Drop or impute these rows" in message
 
     def test_counts_run_over_all_blocks(self):
         bad, good = np.full((2, 1), np.nan), np.ones((3, 1))
-        with pytest.raises(NotFinite, match=r"\{'a': 4\} of 7 rows"):
+        with pytest.raises(NotFinite, match=r"'a' in 4 of 7 rows"):
             Moments.of_blocks(["a"], [((bad,), None), ((good,), None), ((bad,), None)])
 
     @pytest.mark.parametrize("precision", PRECISIONS)
     @pytest.mark.parametrize("column", [[1.7e308, -1.7e308], [1.0, -1.001e300]])
     def test_numbers_beyond_1e300_are_refused_by_name(self, column, precision):
         rows = np.column_stack(([1.0, 2.0], column))
-        message = r"Numbers in \['huge'\] are beyond 1e\+300 in size.*Divide these columns"
+        message = r"Numbers in 'huge' are beyond 1e\+300 in size.*Divide these columns"
         with pytest.raises(TooLarge, match=message):
             Moments.of_rows(["small", "huge"], rows, precision=precision)
 
@@ -194,7 +194,7 @@ class TestBadInput:
             assert (held - exact.scatter[j][k]) ** 2 <= room
 
     def test_a_hole_is_named_before_a_large_number(self):
-        with pytest.raises(NotFinite, match=r"\{'a': 1\}"):
+        with pytest.raises(NotFinite, match=r"'a' in 1"):
             Moments.of_rows(["a"], [[1e305], [np.nan]])
 
     @pytest.mark.parametrize(
@@ -221,14 +221,14 @@ class TestBadInput:
     def test_tables_of_other_columns_cannot_be_added(self):
         left, right = Moments.empty(["y", "age"]), Moments.empty(["y", "bmi"])
         message = (
-            r"only the left has \['age'\], only the right has \['bmi'\]\. "
+            r"only the left has 'age', only the right has 'bmi'\. "
             r"Use \.select\(names\) on both sides"
         )
         with pytest.raises(ColumnMismatch, match=message):
             left + right
 
     def test_tables_of_another_order_cannot_be_added(self):
-        message = r"the left has the order \['a', 'b'\], the right \['b', 'a'\]\. Use \.select"
+        message = r"the left has the order 'a', 'b', the right 'b', 'a'\. Use \.select"
         with pytest.raises(ColumnMismatch, match=message):
             Moments.empty(["a", "b"]) + Moments.empty(["b", "a"])
 
@@ -250,12 +250,12 @@ class TestBadInput:
     def test_a_column_that_is_not_there_comes_with_a_hint(self):
         moments = Moments.empty(["age", "income", "region"])
         message = (
-            r"No column named \['incom'\]\. The table has \['age', 'income', 'region'\]\. "
-            r"Did you mean \['income'\]\?"
+            r"No column named 'incom'\. The table has 'age', 'income', 'region'\. "
+            r"Did you mean 'income'\?"
         )
         with pytest.raises(MissingColumns, match=message):
             moments.select(["incom"])
-        with pytest.raises(MissingColumns, match=r"No column named \['zzz'\]"):
+        with pytest.raises(MissingColumns, match=r"No column named 'zzz'"):
             moments.mean_of("zzz")
 
     @pytest.mark.parametrize(
@@ -268,7 +268,5 @@ class TestBadInput:
         ids=["rows", "select", "affine"],
     )
     def test_two_columns_of_one_name_are_refused(self, made):
-        with pytest.raises(
-            DuplicateColumns, match=r"more than one column named \['a'\]\. .*rename"
-        ):
+        with pytest.raises(DuplicateColumns, match=r"more than one column named 'a'\. .*rename"):
             made()

@@ -135,7 +135,7 @@ class TestTotal:
 
     def test_tables_of_other_columns_are_named_by_their_place(self):
         a, b = Moments.empty(["y", "age"]), Moments.empty(["y", "bmi"])
-        message = r"add table 3 of a total to .*: only the left has \['age'\], only the right has"
+        message = r"add table 3 of a total to .*: only the left has 'age', only the right has"
         with pytest.raises(ColumnMismatch, match=message):
             Moments.total(["y", "age"], [a, a, b])
         with pytest.raises(

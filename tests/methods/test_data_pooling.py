@@ -185,8 +185,8 @@ def test_options_that_name_nothing_are_pointed_out(tables):
     fit = DataPooling(weights={"odl": 0.1}, means={"x33": 1.0}).solve(problem)
     said = [str(c) for c in fit.cautions if isinstance(c, OptionIgnored)]
     assert len(said) == 2
-    assert "weights names ['odl']" in said[0]
-    assert "means names ['x33']" in said[1]
+    assert "weights names 'odl'" in said[0]
+    assert "means names 'x33'" in said[1]
     assert_allclose(fit.coef, DataPooling().solve(problem).coef)
 
 

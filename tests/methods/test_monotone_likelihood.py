@@ -124,7 +124,7 @@ def test_sources_that_are_not_nested_are_left_out_the_smallest_first():
     assert_allclose(fit.coef, expected.coef, rtol=1e-12)
     assert expected.cautions == ()
     assert [type(c) for c in fit.cautions] == [SourceLeftOut]
-    assert "['small']" in str(fit.cautions[0])
+    assert "'small'" in str(fit.cautions[0])
 
 
 def test_complete_sources_are_simply_stacked():

@@ -67,4 +67,4 @@ def test_with_no_common_feature_the_largest_source_is_the_old_model():
     large = tables.sources["large"]
     assert_allclose(fit.coef[2:], least_squares(large.X, large.y)[1:], rtol=1e-10)
     assert [type(c) for c in fit.cautions] == [SourceLeftOut]
-    assert "['small']" in str(fit.cautions[0])
+    assert "'small'" in str(fit.cautions[0])

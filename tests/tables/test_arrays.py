@@ -37,7 +37,7 @@ def test_numbers_of_any_type_become_doubles(values, dtype):
 def test_integers_that_a_double_would_round_are_refused(dtype):
     held = np.array([[2**53 + 2, 2**62], [1, 0]], dtype=dtype)
     assert_array_equal(read(held), [[2.0**53 + 2.0, 2.0**62], [1.0, 0.0]])
-    message = r"columns \['x0', 'x1'\] has 1 integers, up to 9,007,199,254,740,995 in size"
+    message = r"columns 'x0', 'x1' has 1 integers, up to 9,007,199,254,740,995 in size"
     with pytest.raises(RoundedIntegers, match=message):
         read(held + np.array([[1, 0], [0, 0]], dtype=dtype))
 

@@ -226,7 +226,7 @@ class TestCategories:
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_an_unseen_level_is_refused_or_counts_as_the_reference(self, kind):
         opened = open_table(kind({"g": ["b", "w", None]}), "X")
-        with pytest.raises(UnseenLevel, match=r"'g' holds \['w'\].*levels are \['a', 'b'\]"):
+        with pytest.raises(UnseenLevel, match=r"'g' holds 'w'.*levels are 'a', 'b'"):
             opened.read([Column("g", ("a", "b"))], 0, 3)
         ignoring = Column("g", ("a", "b"), unseen="ignore")
         assert_array_equal(opened.read([ignoring], 0, 3), [[1.0], [0.0], [np.nan]])
@@ -239,19 +239,19 @@ class TestCategories:
 DAY = datetime.date(2020, 1, 1)
 REFUSED = {
     "pandas datetime": (pd.DataFrame({"g": pd.to_datetime([DAY])}), "Datetime"),
-    "pandas date objects": (objects([DAY]), "objects of types ['date']"),
+    "pandas date objects": (objects([DAY]), "objects of type date"),
     "pandas timedelta": (pd.DataFrame({"g": pd.to_timedelta([1], unit="s")}), "Duration"),
     "pandas period": (pd.DataFrame({"g": pd.period_range("2020", periods=1, freq="D")}), "period"),
     "pandas complex": (pd.DataFrame({"g": [1j]}), "complex128"),
-    "pandas mixed": (objects([1, "a", None]), "objects of types ['int', 'str']"),
-    "pandas lists": (objects([[1], [2]]), "objects of types ['list']"),
+    "pandas mixed": (objects([1, "a", None]), "objects of type int, str"),
+    "pandas lists": (objects([[1], [2]]), "objects of type list"),
     "polars date": (pl.DataFrame({"g": [DAY]}), "Date"),
     "polars duration": (pl.DataFrame({"g": [datetime.timedelta(1)]}), "Duration"),
     "polars time": (pl.DataFrame({"g": [datetime.time(1)]}), "Time"),
     "polars list": (pl.DataFrame({"g": [[1, 2]]}), "List"),
     "polars struct": (pl.DataFrame({"g": [{"a": 1}]}), "Struct"),
     "polars binary": (pl.DataFrame({"g": [b"a"]}), "Binary"),
-    "polars mixed": (pl.DataFrame({"g": pl.Series([1, "a"], dtype=pl.Object)}), "['int', 'str']"),
+    "polars mixed": (pl.DataFrame({"g": pl.Series([1, "a"], dtype=pl.Object)}), "int, str"),
     "arrow date": (pa.table({"g": [DAY]}), "Date"),
     "arrow timestamp": (pa.table({"g": pa.array([0], pa.timestamp("us", "UTC"))}), "Datetime"),
     "arrow list": (pa.table({"g": [[1]]}), "List"),
@@ -290,12 +290,12 @@ class TestNames:
         ids=["pandas", "arrow", "stream"],
     )
     def test_two_columns_of_one_name_are_refused(self, table):
-        message = r"[Ss]ource 'old' has more than one column named \['a'\]\. .*rename or drop"
+        message = r"[Ss]ource 'old' has more than one column named 'a'\. .*rename or drop"
         with pytest.raises(DuplicateColumns, match=message):
             open_table(table, "source 'old'")
 
     def test_names_that_are_alike_as_text_are_refused(self):
-        with pytest.raises(DuplicateColumns, match=r"\['1'\]"):
+        with pytest.raises(DuplicateColumns, match=r"named '1'"):
             open_table(pd.DataFrame(np.ones((2, 2)), columns=[1, "1"]), "X")
 
     def test_integer_names_become_text(self):

@@ -88,7 +88,7 @@ def test_a_list_of_arrays_is_refused_by_number():
 
 
 def test_names_that_are_alike_as_text_are_refused():
-    with pytest.raises(DuplicateColumns, match=r"\['1'\]"):
+    with pytest.raises(DuplicateColumns, match=r"named '1'"):
         Sources({1: (X, y), "1": (X, y)})
 
 

@@ -159,7 +159,7 @@ class TestTablesInMemory:
         old, new = numbers(900), numbers(30, seed=1)
         old.loc[[5, 800], "a"] = np.inf
         model = PooledRegressor(n_jobs=2)
-        with pytest.raises(NotFinite, match=r"\{'a': 2\} of 900 rows"):
+        with pytest.raises(NotFinite, match=r"'a' in 2 of 900 rows"):
             model.fit(new[["a", "b"]], new["y"], sources=(old[["a"]], old["y"]))
 
 

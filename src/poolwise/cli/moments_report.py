@@ -106,8 +106,8 @@ class MomentsReport:
         for path, lacks, moments in self.files:
             without = f" without {', '.join(lacks)}" if lacks else ""
             said.append(
-                f"{path}: {moments.rows:,} rows{without}, {len(moments.names):,} columns "
-                f"{listed(moments.names)}, {moments.precision} sums."
+                f"{path}: {moments.rows:,} rows{without}, {moments.precision} sums of "
+                f"{len(moments.names):,} columns: {listed(moments.names)}."
             )
             if moments.rows < FEW * len(moments.names):
                 said.append(

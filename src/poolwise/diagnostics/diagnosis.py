@@ -231,18 +231,16 @@ def _reasons(found: Diagnosis) -> list[str]:
         names = [x.source for x in likely]
         said.append(
             f"{len(names)} of {found.sources} sources contradict the target, and count for less: "
-            f"{_named(names)}."
+            f"{listed(names, NAMED)}."
         )
     else:
         said.append("No source is seen to contradict the target.")
     if high := [x.feature for x in found.predictability.lines if x.is_high]:
-        said.append(
-            f"Old features predict {_named(list(dict.fromkeys(high)))}, so that data_pooling would "
-            "be biased."
-        )
+        new = listed(list(dict.fromkeys(high)), NAMED)
+        said.append(f"Old features predict {new}, so that data_pooling would be biased.")
     if moved := found.shift.found:
         columns = list(dict.fromkeys(n for x in moved for n in x.columns))
-        said.append(f"Shared columns have shifted: {_named(columns)}.")
+        said.append(f"Shared columns have shifted: {listed(columns, NAMED)}.")
     return said
 
 
@@ -252,8 +250,3 @@ def _of_own(line: GainLine) -> str:
         f"The fit itself, by {line.fit}, is expected to be {abs(line.fall):.1%} {better} in RMSE "
         f"than {line.over} (better with probability {line.probability:.0%})."
     )
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{listed(names[:NAMED])}{more}"

@@ -148,8 +148,8 @@ class ConstantFeatures(TransferWarning):
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(
-            f"{listed(names)} have one value in every row: they explain nothing and get "
-            "coefficient zero. Are they the right columns?"
+            f"One value in every row: {listed(names)}. Such columns explain nothing and "
+            "get coefficient zero. Are they the right ones?"
         )
 
 

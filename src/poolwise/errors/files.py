@@ -24,7 +24,7 @@ class UnknownFormat(TransferError):
 
     def __init__(self, file: str, there: Sequence[str]) -> None:
         super().__init__(
-            f"The suffix of {file!r} does not say how it is written. Known are {list(there)}. "
+            f"The suffix of {file!r} does not say how it is written. Known are {listed(there)}. "
             "Rename it, or say Files(..., format='csv'), 'parquet' or 'feather'. Files of moments "
             "end in .moments.json."
         )

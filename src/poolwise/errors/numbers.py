@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital, listed, named_counts
+from poolwise.errors.wording import capital, counted, listed
 
 
 class NotFinite(TransferError):
@@ -16,7 +16,7 @@ class NotFinite(TransferError):
     ) -> None:
         self.counts, self.rows = counts, rows
         super().__init__(
-            f"{capital(where)} contains NaN or infinity: {named_counts(counts)} of {rows:,} rows. "
+            f"{capital(where)} contains NaN or infinity: {counted(counts)} of {rows:,} rows. "
             f"{then or 'Drop or impute these rows first.'}"
         )
 
@@ -31,7 +31,7 @@ class MissingHere(TransferError):
             else "No source lacked a column when this model was fitted, so none may be missing."
         )
         super().__init__(
-            f"X contains NaN in columns that all data had at fit: {named_counts(counts)} of "
+            f"X contains NaN in columns that all data had at fit: {counted(counts)} of "
             f"{rows:,} rows. {may} Impute the others or drop these rows."
         )
 

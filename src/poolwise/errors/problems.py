@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital, did_you_mean, listed, named_counts
+from poolwise.errors.wording import capital, counted, did_you_mean, listed
 
 
 class BadSource(TransferError, TypeError):
@@ -119,9 +119,7 @@ class EmptyTarget(TransferError):
 
     def __init__(self, rows: int, missing: Mapping[str, int] | None = None) -> None:
         if rows and missing:
-            why = (
-                f"None of the {rows:,} rows of X has all columns (missing: {named_counts(missing)})"
-            )
+            why = f"None of the {rows:,} rows of X has all columns (missing: {counted(missing)})"
         else:
             why = f"The target has no rows, or their weights are all zero ({rows:,} rows)"
         super().__init__(

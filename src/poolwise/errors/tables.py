@@ -109,7 +109,7 @@ class OtherColumns(TransferError):
 
     def __init__(self, there: Sequence[str], wanted: Sequence[str]) -> None:
         unknown = [n for n in there if n not in wanted]
-        what = f"It has {listed(unknown)}, which were not there at fit" if unknown else ""
+        what = f"It has {listed(unknown)}, not there at fit" if unknown else ""
         super().__init__(
             f"X must have the columns {listed(wanted)}, in this order. "
             + (f"{what}." if what else f"It has them in the order {listed(there)}.")

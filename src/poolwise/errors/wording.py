@@ -13,10 +13,9 @@ def capital(text: str) -> str:
 
 
 def listed(names: Sequence[object], most: int = 12) -> str:
-    """Write names as a list, shortened when there are many."""
-    shown = [str(n) for n in names[:most]]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{shown}{more}"
+    """Write names one after the other, shortened when there are many."""
+    shown = ", ".join(repr(str(n)) for n in names[:most]) or "none"
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def did_you_mean(name: object, there: Sequence[object]) -> str:
@@ -31,14 +30,7 @@ def rows_for(rows: float, coefficients: int) -> str:
     return f"{rows:g} row{'' if rows == 1 else 's'} for {coefficients} coefficient{many}"
 
 
-def named_counts(counts: Mapping[str, int], most: int = 12) -> str:
-    """Write counts by name as a dict, shortened when there are many."""
-    shown = {str(n): c for n, c in list(counts.items())[:most]}
-    more = f" and {len(counts) - most} more columns" if len(counts) > most else ""
-    return f"{shown}{more}"
-
-
 def counted(counts: Mapping[str, int], most: int = 12) -> str:
-    """Write counts by name as a sentence, shortened when there are many."""
-    shown = [f"{name!r} in {count:,}" for name, count in list(counts.items())[:most]]
+    """Write in how many rows each name is, shortened when there are many."""
+    shown = [f"{str(name)!r} in {count:,}" for name, count in list(counts.items())[:most]]
     return ", ".join([*shown, f"{len(counts) - most} more columns"][: len(counts)])

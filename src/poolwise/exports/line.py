@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolwise.errors import BadOption, NotALine
+from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.fitted_model import FittedModel
 from poolwise.methods import name_of_method
@@ -105,7 +106,7 @@ def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool)
     gone = {without} if isinstance(without, str) else set(without)
     has = [c for c in model.columns if c.name not in gone]
     if not gone <= set(model.optional) or not has:
-        raise BadOption("without", without, f"some of {list(model.optional)}, not all columns")
+        raise BadOption("without", without, f"some of {listed(model.optional)}, not all columns")
     return line_of(fits_on(model, [has])[0], has, model.response, are_named=are_named)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from poolwise.errors import BadOption, CannotExport
+from poolwise.errors.wording import listed
 from poolwise.exports.line import Line, NumberTerm, TextTerm, is_unicode
 
 TOGETHER = 100  # terms in one bracket: engines refuse expressions that are nested too deeply
@@ -32,7 +33,7 @@ def expression(line: Line, dialect: str) -> str:
         Whose SQL.
     """
     if dialect not in DIALECTS:
-        raise BadOption("dialect", dialect, f"one of {list(DIALECTS)}")
+        raise BadOption("dialect", dialect, f"one of {listed([*DIALECTS])}")
     _check(line)
     spoken = DIALECTS[dialect]
     terms = [_number(line.level), *(_term(term, spoken) for term in line.terms)]
@@ -151,6 +152,6 @@ def _check(line: Line) -> None:
     if same := [term.name for term in line.terms if alike[term.name.casefold()] > 1]:
         raise CannotExport(
             "SQL",
-            f"the columns {same} differ by case alone, which SQL does not tell apart",
+            f"the columns {listed(same)} differ by case alone, which SQL does not tell apart",
             "Rename them and fit again",
         )

@@ -16,6 +16,7 @@ from poolwise.boosting.spread import MOST, Spread
 from poolwise.boosting.stack import Stack
 from poolwise.boosting.tree_mean import TreeMean
 from poolwise.boosting.trees import Trees
+from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.model_file.fits import fit_in, fit_text
 from poolwise.model_file.tables import problem_in, problem_text
@@ -198,7 +199,7 @@ def _stack_in(
     effects = tuple(_effect_in(e, features) for e in entries(found["effects"], "effects"))
     told = [e.feature for e in effects]
     if len(set(told)) < len(told):
-        raise Wrong(f"it has the effect of one of {told[:12]} twice")
+        raise Wrong(f"it has the effect of one of {listed(told)} twice")
     return Stack(
         candidates,
         weights,

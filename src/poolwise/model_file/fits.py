@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, cast
 
 from poolwise.errors import BeyondDoubles, TransferWarning
+from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.strict_json import (
     Wrong,
@@ -89,7 +90,7 @@ def fit_in(found: Any, names: tuple[str, ...]) -> LinearFit:
         conflict=_mapping(found["conflict"], "conflict", _probability),
     )
     if unknown := sorted(fit.dropped.keys() - set(names)):
-        raise Wrong(f"dropped names {unknown[:12]}, which the model does not have")
+        raise Wrong(f"dropped names {listed(unknown)}, which the model does not have")
     try:
         _ = fit.intercept
     except BeyondDoubles:

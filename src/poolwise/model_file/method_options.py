@@ -16,6 +16,7 @@ import numpy as np
 
 from poolwise.answer import AnyMethod
 from poolwise.errors import CannotSave
+from poolwise.errors.wording import listed
 from poolwise.methods import METHOD_NAMES, METHODS, ROW_METHODS
 from poolwise.strict_json import Wrong, fields, shown
 
@@ -30,7 +31,7 @@ def described(method: AnyMethod) -> dict[str, Any]:
             return {"name": name, "parameters": _parameters(name, method)}
     kind_name = type(method).__name__
     raise CannotSave(
-        f"its method {kind_name} is not one of poolwise's, {list(METHOD_NAMES)}",
+        f"its method {kind_name} is not one of poolwise's, {listed(METHOD_NAMES)}",
         "To read a file must not run code, so it can only name methods of poolwise. Keep a model "
         "with a method of your own in a pickle or with skops, and load it only if you trust it",
     )
@@ -71,7 +72,7 @@ def method_in(found: Any, what: str) -> AnyMethod:
     name, given = found["name"], found["parameters"]
     if type(name) is not str or name not in KINDS:
         said = repr(name[:40]) if type(name) is str else shown(name)
-        raise Wrong(f"{what} is {said}, and this poolwise has {list(METHOD_NAMES)}")
+        raise Wrong(f"{what} is {said}, and this poolwise has {listed(METHOD_NAMES)}")
     types = _types(KINDS[name])
     values = fields(given, f"the list of parameters of {name}", types)
     meant = {}

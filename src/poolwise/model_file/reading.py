@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal, cast
 
 from poolwise.errors import UnreadableModel
+from poolwise.errors.wording import listed
 from poolwise.fitted_model import FittedModel
 from poolwise.methods import METHOD_NAMES
 from poolwise.model_file.derived import derived_in
@@ -176,7 +177,7 @@ def _with_moments(fitted: FittedModel, found: Any) -> FittedModel:
     target, sources, units = problem.target, problem.sources, problem.units
     told = {*fit.source_noise, *fit.weights, *fit.conflict}
     if unknown := sorted(told - sources.keys()):
-        raise Wrong(f"the fit tells of sources {unknown[:12]}, which are not there")
+        raise Wrong(f"the fit tells of sources {listed(unknown)}, which are not there")
     if found["pool"] is not None:
         pool = moments_in(found["pool"], "the pool")
         if set(pool.names) != set(target.names):

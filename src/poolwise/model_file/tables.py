@@ -54,7 +54,7 @@ def problem_in(found: Any, features: tuple[str, ...], response: str) -> Problem:
         entry = fields(entry, "a source", ("name", "moments"))
         name = text(entry["name"], "the name of a source")
         if name in sources:
-            raise Wrong(f"it has more than one source named {[name]}")
+            raise Wrong(f"it has more than one source named {name!r}")
         sources[name] = moments_in(entry["moments"], f"source {name!r}")
     intercept = flag(found["intercept"], "intercept")
     units = _units(found["units"], target)

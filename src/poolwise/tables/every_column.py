@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from poolwise.errors import BadOption, MissingColumns, NotNumeric, UnknownTable
+from poolwise.errors.wording import listed
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrow_columns import Kind, kind_of
 from poolwise.tables.clusters import is_elsewhere, open_frame
@@ -59,7 +60,7 @@ class Wanted:
         wanted = names if self.columns is None else (*self.columns, *own)
         left = tuple(n for n in names if n in wanted and n not in (*self.drop, self.weights))
         if not left:
-            raise BadOption("columns", [*(self.columns or ())], f"some of {[*names]}")
+            raise BadOption("columns", [*(self.columns or ())], f"some of {listed(names)}")
         return left
 
 

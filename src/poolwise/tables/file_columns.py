@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poolwise.errors import BadOption, NotInFile, NotNumeric
+from poolwise.errors.wording import listed
 from poolwise.tables.arrow_columns import Kind, kind_of
 from poolwise.tables.files import Files
 from poolwise.tables.formats import Reader
@@ -98,7 +99,7 @@ def filter_of(given: Any, readers: Sequence[Reader], keys: Mapping[str, Any]) ->
             expression = filters_to_expression([given] if isinstance(given, tuple) else given)
         pa.schema(types.items()).empty_table().filter(expression)
     except (pa.ArrowException, ValueError, TypeError, KeyError) as error:
-        what = f"a condition on columns of the files, which are {list(types)} ({error})"
+        what = f"a condition on columns of the files, which are {listed([*types])} ({error})"
         raise BadOption("filter", given, what) from error
     return expression, {n: t for n, t in types.items() if not _binds(expression, types, without=n)}
 

@@ -108,8 +108,8 @@ class FrameTable:
         return encoded
 
     def _refused(self, name: str, series: nw.Series[Any], advice: str) -> NotNumeric:
-        kinds = sorted({type(v).__name__ for v in series.drop_nulls().to_list()[:1000]})
-        kind = f"objects of types {kinds}" if series.dtype == nw.Object else f"{series.dtype}"
+        kinds = ", ".join(sorted({type(v).__name__ for v in series.drop_nulls().to_list()[:1000]}))
+        kind = f"objects of type {kinds}" if series.dtype == nw.Object else f"{series.dtype}"
         if series.dtype == nw.Unknown:  # complex numbers, periods: the table knows their name
             kind = f"{getattr(series.to_native(), 'dtype', kinds)}"
         return NotNumeric(name, f"of {self.where} holds {kind}", advice)

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from poolwise.errors import FilesNotFound, UnknownFormat
+from poolwise.errors.wording import listed
 
 FORMATS = {
     ".parquet": "parquet",
@@ -103,7 +104,8 @@ def _inside(folder: Path, form: str | None) -> list[Path]:
     if not files:
         others = f"{len(below):,} other files" if below else "nothing"
         raise FilesNotFound(
-            str(folder), f"The folder holds {others}, and no file with a suffix {[*FORMATS]}."
+            str(folder),
+            f"The folder holds {others}, and no file with a suffix {listed([*FORMATS])}.",
         )
     return files
 

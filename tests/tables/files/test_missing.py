@@ -115,7 +115,7 @@ def test_a_missing_response_is_refused_with_its_file(tmp_path, form, target, row
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_infinity_is_refused_with_its_file(tmp_path, target, rows, value):
     rows.loc[3, "a"] = value
-    with pytest.raises(NotFinite, match=r"old\.parquet.*'a': 1"):
+    with pytest.raises(NotFinite, match=r"old\.parquet.*'a' in 1"):
         read(target, write(rows, tmp_path / "old.parquet"))
 
 
