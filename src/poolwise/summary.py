@@ -156,8 +156,13 @@ class Summary:
         if self.trees is not None and not self.reason:
             said.append(self.trees.text)
         if self.transfer_gain is not None and len(self.tables) > 1:
-            gain = _shown(self.transfer_gain)
-            said.append(f"{GAIN}: {gain}")
+            noise = self.tables[0].noise
+            share = (
+                f", {100.0 * self.transfer_gain / noise:.2g}% of the noise variance"
+                if noise
+                else ""
+            )
+            said.append(f"{GAIN}: {_shown(self.transfer_gain)}{share}")
         return said
 
     def table_cells(self) -> tuple[list[str], list[list[str]]]:
