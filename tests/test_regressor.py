@@ -148,7 +148,7 @@ def test_rows_without_the_new_columns_get_the_pooled_reduced_model():
 def test_a_column_that_all_tables_had_may_not_be_missing(frames):
     X, y, X_old, y_old = frames
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
-    with pytest.raises(MissingHere, match=r"'age': 60.*größe.*scanner"):
+    with pytest.raises(MissingHere, match=r"'age' in 60.*größe.*scanner"):
         model.predict(X.assign(age=np.nan))
     with pytest.raises(ValueError, match="yet now missing:\n- age"):
         model.predict(X.drop(columns="age"))
@@ -195,7 +195,7 @@ def test_infinity_is_refused_everywhere(frames):
         model.predict(X.assign(größe=np.inf))
     with pytest.raises(NotFinite, match=r"'größe': 60"):
         PooledRegressor().fit(X.assign(größe=np.inf), y)
-    with pytest.raises(NotFinite, match=r"Source 'source'.*'age': 300"):
+    with pytest.raises(NotFinite, match=r"Source 'source'.*'age' in 300"):
         PooledRegressor().fit(X, y, sources=(X_old.assign(age=-np.inf), y_old))
 
 
