@@ -191,9 +191,9 @@ def test_a_warning_turned_into_an_error_leaves_no_fit_behind(frames):
 def test_infinity_is_refused_everywhere(frames):
     X, y, X_old, y_old = frames
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
-    with pytest.raises(NotFinite, match=r"'größe': 60"):
+    with pytest.raises(NotFinite, match=r"'größe' in 60"):
         model.predict(X.assign(größe=np.inf))
-    with pytest.raises(NotFinite, match=r"'größe': 60"):
+    with pytest.raises(NotFinite, match=r"'größe' in 60"):
         PooledRegressor().fit(X.assign(größe=np.inf), y)
     with pytest.raises(NotFinite, match=r"Source 'source'.*'age' in 300"):
         PooledRegressor().fit(X, y, sources=(X_old.assign(age=-np.inf), y_old))
