@@ -265,6 +265,7 @@ def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin="hours,site\n1,coast\n")
     assert (told.exit_code, told.stdout) == (1, "")
     assert told.stderr.startswith("MissingColumns: No column named 'load'. Standard input has")
+    assert "may lack columns that some table lacked at fit: 'vibration'." in told.stderr
 
 
 TABLES = ["history.csv", "recent.csv", "--label", "wear"]

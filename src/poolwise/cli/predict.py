@@ -26,6 +26,7 @@ from poolwise.cli.recent import CALLED, STDIN, open_table, paths_of, rows_of
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
 from poolwise.cli.screen import say, say_json
 from poolwise.errors import MissingColumns, OtherSpelling
+from poolwise.errors.wording import listed
 from poolwise.progress import waiting
 
 FORMAT, VERSION = "poolwise predictions", 1
@@ -198,7 +199,9 @@ def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
     needed = [column.name for column in model.columns_]
     lacking = [n for n in needed if n not in table.column_names]
     if unknown := [n for n in lacking if n not in model.optional_columns_]:
-        raise MissingColumns(unknown, table.column_names, where)
+        may = listed(model.optional_columns_)
+        then = f"Rows to predict may lack columns that some table lacked at fit: {may}."
+        raise MissingColumns(unknown, table.column_names, where, then)
     own = {_letters(n): n for n in table.column_names if n not in needed}
     if spelled := {n: own[_letters(n)] for n in lacking if _letters(n) in own}:
         warnings.warn(OtherSpelling(where, spelled), stacklevel=2)

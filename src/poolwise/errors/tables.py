@@ -36,12 +36,17 @@ class MissingColumns(TransferError):
     """A column was asked for that the table does not have."""
 
     def __init__(
-        self, wanted: Sequence[str], there: Sequence[str], where: str = "The table"
+        self,
+        wanted: Sequence[str],
+        there: Sequence[str],
+        where: str = "The table",
+        then: str = "",
     ) -> None:
         near = [m for n in wanted for m in get_close_matches(str(n), map(str, there), n=1)]
         hint = f" Did you mean {listed(near)}?" if near else ""
         super().__init__(
             f"No column named {listed(wanted)}. {capital(where)} has {listed(there)}.{hint}"
+            f"{then and f' {then}'}"
         )
 
 
