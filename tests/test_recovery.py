@@ -85,7 +85,7 @@ def killed(folder, path, stop_at, done, **options):
         while kept(path) != done and time.monotonic() < end:
             time.sleep(0.01)  # another thread may still be at the file before
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=20)
+        process.wait(timeout=60)
     assert process.returncode == -signal.SIGKILL
     assert kept(path) == done
 

@@ -59,7 +59,7 @@ def test_after_a_kill_or_an_interrupt_the_same_command_goes_on(pump_files, name,
             while not pause and done(part) < 3 and time.monotonic() < end:
                 time.sleep(0.01)  # another thread may be at the file before
             process.send_signal(getattr(signal, name))
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=60)
         finally:
             process.kill()
     assert names_in(pump_files) == {"pumps.csv", "gaps.csv", "history", part.name}
@@ -87,7 +87,7 @@ def test_an_interrupt_before_anything_was_read_says_so(pump_files):
         try:
             assert process.stdout.readline() == "stopped\n"
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=60)
         finally:
             process.kill()
     assert (process.returncode, errors) == (130, "Interrupted. Nothing was written.\n")

@@ -208,7 +208,7 @@ def test_after_an_interrupt_the_same_command_goes_on(
             *["stopped\n"] * jobs,
         ]
         run.send_signal(getattr(signal, signal_name))
-        _, errors = run.communicate(timeout=20)
+        _, errors = run.communicate(timeout=60)
     assert run.returncode == code, errors
     if signal_name == "SIGINT":
         assert errors == (
@@ -247,7 +247,7 @@ def test_an_interrupt_ends_all_processes_with_one_sentence(tmp_path):
         while not list(tmp_path.rglob("*.csv")) and time.monotonic() < end:
             time.sleep(0.02)
         os.killpg(run.pid, signal.SIGINT)
-        _, errors = run.communicate(timeout=20)
+        _, errors = run.communicate(timeout=60)
     assert run.returncode == 130, errors
     assert errors.startswith("Interrupted.")
     assert errors.count("\n") == 1

@@ -207,7 +207,7 @@ def test_after_a_kill_only_the_missing_runs_are_computed_and_the_result_is_the_s
         assert killed.stdout.readline() == "ready\n"
         assert killed.stdout.readline() == "stopped\n"
         killed.send_signal(getattr(signal, signal_name))
-        killed.communicate(timeout=20)
+        killed.communicate(timeout=60)
     assert killed.returncode != 0
     assert not (folder / "runs.csv").exists()
     kept = [part for part in parts() if part.read(folder / "parts") is not None]

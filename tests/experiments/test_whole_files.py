@@ -62,7 +62,7 @@ def test_a_writer_at_work_is_left_alone(tmp_path):
         assert other.stdout.readline() == "half\n"
         replace_file(path, "ours")
         assert path.read_text() == "ours"
-        other.communicate("go on\n", timeout=20)
+        other.communicate("go on\n", timeout=60)
     assert other.returncode == 0
     assert path.read_text() == "theirs"
     assert names_in(tmp_path) == ["a.csv"]
