@@ -77,9 +77,10 @@ paper-pages: $(READY) ## Compute the paper by both protocols and write docs/pape
 accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
 	@$(RUN) benchmarks.accuracy
 
-simulate: $(READY) ## Bayes pooling where history is wrong, and how often its intervals hold
+simulate: $(READY) ## Bayes pooling where history is wrong; how often intervals and diagnostics hold
 	@$(RUN) benchmarks.robustness
 	@$(RUN) benchmarks.coverage
+	@$(RUN) benchmarks.honesty
 
 fuzz: $(READY) ## Try adversarial arrays for MINUTES (10 unless given), from SEED on
 	@$(RUN) tests.fuzz --minutes $(MINUTES) --seed $(SEED)

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from poolwise.answer import AnyMethod
 from poolwise.double_double import Array
 from poolwise.drafts import write
 from poolwise.errors import BadOption, NeedsTargetRows, NoCoefficients, TransferWarning
@@ -32,7 +33,6 @@ from poolwise.moments_intake import MomentsIntake, gather_moments
 from poolwise.options import checked_jobs
 from poolwise.precision import Precision, check_precision
 from poolwise.prediction import intervals, predictions
-from poolwise.problem import Method
 from poolwise.strict_json import MOST_BYTES, AnyPath
 from poolwise.summary import Summary, summarise
 from poolwise.tables import Table
@@ -46,7 +46,7 @@ COEFFICIENTS = ("coef_", "intercept_", "coef_names_", "coef_cov_")
 
 
 class PooledRegressor(RegressorMixin, BaseEstimator):
-    r"""Linear regression on new, complete rows and on history that lacks some columns.
+    r"""Regression on new, complete rows and on history that lacks some columns.
 
     ``X, y`` is the target: the new data, with all columns. History goes into the keyword
     ``sources``, so that cross-validation splits the target and only the target. Rows of ``X`` with
@@ -56,7 +56,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     method : str or object, default="bayes_pooling"
-        A key of ``poolwise.METHODS``, or a method object with its own parameters, such as
+        The name of a method, from ``poolwise.METHODS`` or, for those with trees,
+        ``poolwise.methods.ROW_METHODS``; or an object with its own parameters, such as
         ``BayesPooling(bounds=None)``.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
@@ -79,7 +80,8 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
     Attributes
     ----------
     coef_ : array of shape (d,)
-        Coefficients, one per name in ``coef_names_``.
+        Coefficients, one per name in ``coef_names_``. A model that is a mean of lines and trees has
+        none of these three, nor ``coef_cov_``.
     coef_names_ : array of shape (d,)
         Names of the encoded columns: a text column ``region`` with levels north and south becomes
         ``region=south``; numbers and booleans keep their name.
@@ -96,8 +98,14 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
         according to the model, averaged over the target's rows. ``poolwise.diagnose`` says more.
     optional_columns_ : list of str
         Columns of ``X`` that some row or source lacked: rows to predict may lack them too.
+    method_ : object
+        The method that answered; with ``method="auto"`` the one that was taken.
+    reason_ : str
+        Why, in words, where one was taken.
     fit_ : LinearFit
         The whole fit: noise, weights, dropped columns.
+    derived_ : Derived or None
+        What trees add, where there are some.
     response_ : str
         Name of the response.
     problem_ : Problem or None
@@ -124,7 +132,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str | Method = "bayes_pooling",
+        method: str | AnyMethod = "bayes_pooling",
         *,
         fit_intercept: bool = True,
         response: str = "y",

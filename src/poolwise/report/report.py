@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from poolwise.answer import AnyMethod
 from poolwise.drafts import write
 from poolwise.errors import BadOption
 from poolwise.options import check_seed
 from poolwise.precision import Precision
-from poolwise.problem import Method
 from poolwise.regressor import PooledRegressor, fit_kept
 from poolwise.report.contents import Subject, contents
 from poolwise.report.html import page
@@ -83,7 +83,7 @@ def report(
     y: Any,
     *,
     sources: Any = None,
-    method: str | Method = "bayes_pooling",
+    method: str | AnyMethod = "bayes_pooling",
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
