@@ -194,6 +194,11 @@ def test_a_type_that_cannot_be_read_is_a_type_error_too():
     assert isinstance(errors.BadSource("old", 5), TypeError)
 
 
+def test_a_name_in_other_capitals_is_near():
+    assert "Did you mean 'cost'?" in str(errors.MissingColumns(["COST"], ["age", "cost"]))
+    assert "mean" not in str(errors.MissingColumns(["zzz"], ["age", "cost"]))
+
+
 def test_long_lists_are_shortened():
     names = [f"c{j}" for j in range(15)]
     assert listed(names).endswith("'c10', 'c11' and 3 more")

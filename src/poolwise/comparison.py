@@ -156,6 +156,8 @@ class Comparison:
             )
             if not {"auto", "boosted_pooling"} & self.scores.keys():
                 said += " The methods auto and boosted_pooling have trees, and pool."
+            elif {"auto", "boosted_pooling"} & {*better}:
+                said += " The report holds such a model against the same one without history."
         return said
 
     def _lines(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

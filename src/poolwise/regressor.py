@@ -457,6 +457,7 @@ class PooledRegressor(RegressorMixin, BaseEstimator):
             cautions=model.cautions,
             reason=model.reason,
             stack=model.stack,
+            made=() if model.derived is None else [c.name for c in model.derived.columns],
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
@@ -210,6 +210,7 @@ def summarise(
     cautions: Sequence[str] = (),
     reason: str = "",
     stack: Stack | None = None,
+    made: Collection[str] = (),
 ) -> Summary:
     """Collect what a fit has to say.
 
@@ -229,6 +230,8 @@ def summarise(
         Why this method, where one was chosen.
     stack : Stack, optional
         What predicts in place of the fit.
+    made : collection of str
+        Columns that were derived from others: no table is told to lack them.
     """
     errors: list[float | None] = [None] * (len(fit.names) + 1)
     if fit.standard_errors is not None:
@@ -255,7 +258,7 @@ def summarise(
         SourceLine(
             name,
             s.rows,
-            problem.unseen(s),
+            tuple(n for n in problem.unseen(s) if n not in made),
             fit.source_noise.get(name),
             fit.weights.get(name),
             fit.conflict.get(name),

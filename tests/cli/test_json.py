@@ -119,7 +119,7 @@ VERBS = {
         ["plan", "model.json", "--rows", "40", "--draws", "1"],
         {
             "columns": (dict, type(None)),
-            "plan": {**SERIES, "draws": int},
+            "plan": {**SERIES, "draws": int, "has_trees": bool},
             "verdict": VERDICT,
             "warnings": WARNINGS,
         },

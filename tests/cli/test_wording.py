@@ -103,7 +103,7 @@ def test_missing_responses_of_history_are_refused_or_left_out(folder, monkeypatc
         (["--csv", "block_size=x"], 2, "values that pyarrow.csv's options can have"),
         (["--csv", "encoding=klingon"], 2, "unknown encoding: klingon"),
         (["--csv", "decimal_point=,"], 1, "or name it with --text if they are codes."),
-        (["--csv", "delimiter=n"], 1, "how CSV is written can be said by --csv."),
+        (["--csv", "delimiter=n"], 1, "encoding) can be said by --csv."),
     ],
 )
 def test_how_csv_is_written_is_checked(folder, monkeypatch, given, code, says):

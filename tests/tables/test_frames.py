@@ -223,6 +223,16 @@ class TestCategories:
         wards = [*map(str, range(10)), *(f"ward {k}" for k in range(12))]  # most are no numbers
         assert len(encoded(kind({"g": wards}))[0]) == 22
 
+    @pytest.mark.parametrize("written", ["{} umol/l", "{},5", "{}%", "-{}.5mg"])
+    def test_numbers_with_a_unit_or_a_decimal_comma_are_no_levels(self, written):
+        with pytest.raises(NotNumeric, match="numbers stored as text"):
+            encoded(pd.DataFrame({"g": [written.format(k) for k in range(30)]}))
+
+    @pytest.mark.parametrize("written", ["{}A", "2024-05-{}", "{}-9", "room {}"])
+    def test_codes_with_numbers_in_them_are_levels(self, written):
+        codes = [written.format(k) for k in range(30)]
+        assert len(encoded(pd.DataFrame({"g": codes}))[0]) == 30
+
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_an_unseen_level_is_refused_or_counts_as_the_reference(self, kind):
         opened = open_table(kind({"g": ["b", "w", None]}), "X")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -53,6 +53,8 @@ class Plan:
         The same for the range of the gain.
     draws : int
         Number of drawn futures.
+    has_trees : bool
+        Whether the model has trees: the plan is about linear models of the same tables then, too.
     """
 
     rows: tuple[float, ...]
@@ -67,6 +69,7 @@ class Plan:
     stops_low: float | None
     stops_high: float | None
     draws: int
+    has_trees: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, numbers and strings."""
@@ -111,9 +114,10 @@ class Plan:
     @property
     def note(self) -> str:
         """What a reader of the table should know."""
+        of_lines = " This is about linear models of the same tables; the model itself has trees."
         return (
             f"Means over {self.draws} random futures: small differences between lines may be "
-            "chance, less so with more draws."
+            f"chance, less so with more draws.{of_lines if self.has_trees else ''}"
         )
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
@@ -215,7 +219,8 @@ def plan(
         complete = n <= now or len(outcomes) == draws
         if rows is None and complete and gain_range(outcomes)[1] < enough:
             break
-    return _plan(own, today, seen, enough, draws)
+    has_trees = getattr(problem, "derived_", None) is not None
+    return replace(_plan(own, today, seen, enough, draws), has_trees=has_trees)
 
 
 def _plan(

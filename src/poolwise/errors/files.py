@@ -40,9 +40,12 @@ class UnreadableFile(TransferError):
         name = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}.get(form, form)
         advice = (
             "Write it again if it was cut short; if it is of another kind, rename it or say "
-            "Files(..., format=...); how CSV is written can be said by Files(..., csv=...)."
+            "Files(..., format=...); how CSV is written (delimiter, decimal_point, encoding) can "
+            "be said by Files(..., csv=...)."
         )
-        if column is not None:
+        if "UTF8" in why:
+            advice = "It is in another encoding: say which by encoding of Files(..., csv=...)."
+        elif column is not None:
             advice = (
                 "Mend it; or, if it stands for a missing number, say so by null_values of "
                 "Files(..., csv=...)."

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital, listed
+from poolwise.errors.wording import capital, listed, nearest
 
 
 class UnknownTable(TransferError, TypeError):
@@ -42,7 +41,7 @@ class MissingColumns(TransferError):
         where: str = "The table",
         then: str = "",
     ) -> None:
-        near = [m for n in wanted for m in get_close_matches(str(n), map(str, there), n=1)]
+        near = [m for n in wanted for m in nearest(n, there)]
         hint = f" Did you mean {listed(near)}?" if near else ""
         super().__init__(
             f"No column named {listed(wanted)}. {capital(where)} has {listed(there)}.{hint}"

@@ -18,9 +18,16 @@ def listed(names: Sequence[object], most: int = 12) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
+def nearest(name: object, there: Sequence[object]) -> list[str]:
+    """Return the name that is nearest, be it in capitals or not; none if none is near."""
+    folded = {str(n).casefold(): str(n) for n in there}
+    near = get_close_matches(str(name), [str(n) for n in there], n=1)
+    return near or [folded[n] for n in get_close_matches(str(name).casefold(), folded, n=1)]
+
+
 def did_you_mean(name: object, there: Sequence[object]) -> str:
     """Ask whether the nearest name was meant, with a blank before it; nothing if none is near."""
-    near = get_close_matches(str(name), [str(n) for n in there], n=1)
+    near = nearest(name, there)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

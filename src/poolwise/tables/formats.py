@@ -18,7 +18,21 @@ PIECE = 2**26  # bytes of row groups, before compression, that one worker reads
 BUFFER = 2**16  # bytes read at a time per column of Parquet; more is slower, and held throughout
 CSV_BLOCK = 2**22  # bytes of text parsed at a time
 # How files of each kind begin.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"\x1f\x8b": "gzip", b"BZh": "bz2"}
+MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "feather",
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"PK\x03\x04": "zip",
+    b"\xd0\xcf\x11\xe0": "xls",
+}
+CALLED = {
+    "csv": "text",
+    "parquet": "Parquet",
+    "feather": "Feather",
+    "zip": "a zip archive, as an Excel file does, which is first to be saved as CSV",
+    "xls": "an old Excel file, which is first to be saved as CSV",
+}
 IN_CSV = re.compile(r"In CSV column #(\d+): ")
 NO_NUMBER = re.compile(r"(?:Row #(\d+): )?CSV conversion error to double: invalid value '(.*)'")
 
@@ -143,8 +157,8 @@ class Reader:
         begins = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "csv")
         expected = self.file.codec or self.file.format
         if head and begins != expected and expected in {"csv", *MAGIC.values()}:
-            what = {"csv": "text", "parquet": "Parquet", "feather": "Feather"}.get(begins, begins)
-            raise UnreadableFile(str(self.file.path), self.file.format, f"it begins like {what}")
+            why = f"it begins like {CALLED.get(begins, begins)}"
+            raise UnreadableFile(str(self.file.path), self.file.format, why)
 
     def _parquet_schema(self) -> Any:
         import pyarrow.parquet as pq

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,6 +20,8 @@ from poolwise.errors import DuplicateColumns, NotNumeric, UnknownTable, UnseenLe
 from poolwise.tables.columns import Column
 
 FEW_LEVELS = 20  # texts that look like numbers: more than this are numbers, not codes
+# A number and its unit: a single capital right behind it makes a code of it.
+NUMBER = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?(?![A-Z]$)\s*(\D*)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,16 +168,23 @@ def _without_views(table: Any) -> Any:
 
 
 def numbers_among(levels: Sequence[str]) -> list[str]:
-    """Return those of many texts that are numbers, if most of them are; else none."""
-    numbers = [level for level in levels if _reads_as_number(level)]
+    """Return those of many texts that are numbers, if most of them are; else none.
+
+    A number may have a unit behind it, the same as most others, or a decimal comma.
+    """
+    units = {level: unit for level in levels if (unit := _unit_of(level)) is not None}
+    common = {unit for unit, _ in Counter(units.values()).most_common(1)}
+    numbers = [level for level, unit in units.items() if unit in {"", *common}]
     return numbers if len(levels) > FEW_LEVELS and 2 * len(numbers) > len(levels) else []
 
 
-def _reads_as_number(text: str) -> bool:
+def _unit_of(text: str) -> str | None:
+    """Return what stands behind the number that a text begins with; None if it does not."""
     try:
-        return float(text) is not None
+        return "" if float(text) is not None else None
     except ValueError:
-        return False
+        found = NUMBER.fullmatch(text)
+        return found[1] if found else None
 
 
 def _is_number(series: nw.Series[Any]) -> bool:

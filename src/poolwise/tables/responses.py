@@ -26,8 +26,9 @@ def numbers(y: Any, name: str) -> Array:
     if values.ndim != 1 or values.dtype.kind not in "fiubO":
         what = f"is the response and has the type {values.dtype}, shape {values.shape}"
         raise NotNumeric(name, what, advice)
-    if values.dtype.kind == "O" and any(isinstance(v, str) for v in values):
-        raise NotNumeric(name, "is the response and holds text", advice)
+    if values.dtype.kind == "O" and (texts := [v for v in values if isinstance(v, str)]):
+        what = f"is the response and holds text, {texts[0]!r} for one"
+        raise NotNumeric(name, what, advice)
     try:
         read = doubles_of_objects if values.dtype.kind == "O" else doubles
         return read(values, f"the response {name!r}")

@@ -5,7 +5,7 @@ import gzip
 import pandas as pd
 import pytest
 
-from poolwise import Files, moments_of
+from poolwise import Files, PooledRegressor, moments_of
 from poolwise.errors import (
     BadOption,
     DuplicateColumns,
@@ -102,6 +102,15 @@ def test_a_mislabelled_file_is_named(tmp_path, target, rows, is_really, named):
         read(target, path)
 
 
+@pytest.mark.parametrize(
+    "beginning", [b"PK\x03\x04\x14\0\6\0", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"]
+)
+def test_a_file_of_excel_that_is_called_csv_is_told(tmp_path, beginning):
+    (tmp_path / "old.csv").write_bytes(beginning + bytes(500))
+    with pytest.raises(UnreadableFile, match=r"old\.csv.*Excel file.*saved as CSV"):
+        moments_of(tmp_path / "old.csv")
+
+
 def test_the_format_can_be_said(tmp_path, target, rows):
     path = write(rows, tmp_path / "old.parquet").rename(tmp_path / "part-0000")
     with pytest.raises(UnknownFormat, match="part-0000"):
@@ -164,3 +173,11 @@ def test_a_header_in_another_encoding_is_told_with_the_file(tmp_path):
     with pytest.raises(UnreadableFile, match=r"a\.csv"):
         moments_of(path)
     assert moments_of(Files(path, csv={"encoding": "latin-1"})).names == ("größe", "y")
+
+
+def test_a_text_in_another_encoding_is_told_with_what_to_say(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("ort,y\nHöchst,2\nKöln,4\n".encode("latin-1"))
+    X, y = pd.DataFrame({"ort": ["Höchst", "Köln"] * 5, "x": range(10)}), pd.Series(range(10))
+    with pytest.raises(UnreadableFile, match=r"a\.csv.*UTF8.*another encoding.*encoding of"):
+        PooledRegressor().fit(X, y, sources={"old": path})
