@@ -202,12 +202,13 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 @pytest.mark.parametrize("method", METHODS | ROW_METHODS)
-def test_every_method_has_a_section(method):
+def test_every_method_has_a_section_with_its_assumptions_and_a_derivation(method):
     section = re.search(
         rf"^## `{method}`$(.*?)(?=^## |\Z)", text_of(DOCS / "methods.md"), re.M | re.S
     )
     assert section is not None
     assert "**Assumes**" in section[1]
+    assert re.search(r"^\*\*Derivation\b[^*]*\*\*", section[1], re.M)
 
 
 def test_every_error_and_warning_is_explained():
