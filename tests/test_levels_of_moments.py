@@ -19,8 +19,8 @@ from poolwise.errors import (
     UnclearLevels,
 )
 from poolwise.fit import recentred, regress
+from tests.same_model import assert_same_model
 from tests.stored_moments import bits
-from tests.test_updating import assert_same_model
 
 MOMENT_METHODS = [name for name in METHODS if name != "kernel_transfer"]
 RNG = np.random.default_rng(11)
