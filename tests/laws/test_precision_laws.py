@@ -15,6 +15,7 @@ from poolwise import METHODS, Moments, PooledRegressor
 from poolwise.chunks import CHUNK
 from poolwise.errors import ConstantFeatures
 from tests.laws.problems import KINDS, tables_of
+from tests.numbered_columns import names_of, read
 
 lawful = settings(deadline=None, max_examples=30)
 NEEDS_ROWS = {"kernel_transfer"}
@@ -43,14 +44,6 @@ def tables(draw, columns=3, max_rows=30):
     weights = draw(hnp.arrays(np.float64, n, elements=weight))
     weights[0] = 1.0  # nothing at all is exact without sums
     return draw(means) + scales * units, weights if draw(st.booleans()) else None
-
-
-def names_of(rows):
-    return [f"c{j}" for j in range(rows.shape[1])]
-
-
-def read(rows, weights=None, precision="exact"):
-    return Moments.of_rows(names_of(rows), rows, weights, precision=precision)
 
 
 def part(table, index):
