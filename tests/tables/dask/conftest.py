@@ -1,13 +1,26 @@
 """Clusters, the ways to compute a frame, a target and history with gaps."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.tables.dask.cluster import cluster_in
 
+FOLDER = Path(__file__).parent
 
-@pytest.fixture(scope="session")
+
+@pytest.hookimpl(trylast=True)  # when the order is random already
+def pytest_collection_modifyitems(items):
+    """Keep the tests of this folder together: they share a cluster, which ends with them."""
+    ours = [item for item in items if FOLDER in item.path.parents]
+    if ours:
+        first, own = items.index(ours[0]), set(ours)
+        items[first:] = ours + [item for item in items[first:] if item not in own]
+
+
+@pytest.fixture(scope="package")
 def client(tmp_path_factory):
     """Return a client of two processes, which is not the one that Dask computes with by itself."""
     with cluster_in(tmp_path_factory.mktemp("dask"), n_workers=2, processes=True) as client:
