@@ -15,16 +15,9 @@ from poolwise import Moments
 from poolwise.chunks import CHUNK
 from poolwise.exact_sums import ExactSums
 from tests.laws.exact import exact_moments_of_many
+from tests.numbered_columns import names_of, read
 
 lawful = settings(deadline=None, max_examples=60)
-
-
-def names_of(rows):
-    return [f"c{j}" for j in range(rows.shape[1])]
-
-
-def read(rows, weights=None):
-    return Moments.of_rows(names_of(rows), rows, weights, precision="exact")
 
 
 def read_blocks(parts):

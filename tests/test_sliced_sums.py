@@ -1,6 +1,7 @@
 """Accurate moments: some 28 digits, against exact rational arithmetic on the very doubles."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,8 +23,10 @@ from poolwise.sliced_sums import (
     times_power,
 )
 from tests.laws.exact import exact_moments_of_many, exact_pair
+from tests.numbered_columns import names_of, read
 
 lawful = settings(deadline=None, max_examples=40)
+accurate = partial(read, precision="accurate")
 ACCURATE = 1e-26  # of a standard deviation
 DOUBLE = 1e-15
 # The slices after the first are multiplied in doubles. They are at most 2**-21 of the largest
@@ -32,14 +35,6 @@ WITH_ONE_FAR_ROW = 1e-25
 OF_THE_HEAVIEST = 1e-27  # of its square: with few rows it may be far above the scatter
 FAR_PARTS = 1e-25  # means 1e8 deviations away, whose last digits are in the steps between parts
 LAST = Fraction(2) ** -104  # of a mean that is held in a pair
-
-
-def names_of(rows):
-    return [f"c{j}" for j in range(rows.shape[1])]
-
-
-def read(rows, weights=None, precision="accurate"):
-    return Moments.of_rows(names_of(rows), rows, weights, precision=precision)
 
 
 def assert_exact_within(moments, rows, weights=None, share=ACCURATE):
@@ -81,7 +76,7 @@ WEIGHTS = {
 def test_sums_have_twice_the_digits(rows, mean, kind):
     z = mean + random_rows(1, rows)
     w = WEIGHTS[kind](np.random.default_rng(2), rows)
-    moments, most = read(z, w), 1.0 if w is None else w.max()
+    moments, most = accurate(z, w), 1.0 if w is None else w.max()
     heaviest = most * (np.ptp(z, axis=0) ** 2 / moments.scatter.diagonal()).max()
     assert_exact_within(moments, z, w, max(ACCURATE, OF_THE_HEAVIEST * heaviest))
 
@@ -96,13 +91,13 @@ def test_sums_have_twice_the_digits(rows, mean, kind):
 )
 def test_any_few_rows_have_twice_the_digits(units, mean, exponent):
     z = mean + units * [1.0, 10.0**exponent]
-    assert_exact_within(read(z), z)
+    assert_exact_within(accurate(z), z)
 
 
 @pytest.mark.parametrize("mean", [0.0, 1e3, 1e14])
 def test_columns_a_billion_times_apart_have_all_digits(mean):
     z = (mean + random_rows(3, columns=3)) * [1e-9, 1.0, 1e9]
-    assert_exact_within(read(z), z)
+    assert_exact_within(accurate(z), z)
 
 
 @pytest.mark.parametrize("where", [CHUNK + 5, 2 * CHUNK + 16])
@@ -110,7 +105,7 @@ def test_columns_a_billion_times_apart_have_all_digits(mean):
 def test_a_far_row_in_a_later_chunk_costs_nothing(where, value):
     z = 1e8 + random_rows(4)
     z[where, 0] = value
-    assert_exact_within(read(z), z)
+    assert_exact_within(accurate(z), z)
 
 
 @pytest.mark.parametrize("where", [0, 5, CHUNK - 1])
@@ -118,7 +113,7 @@ def test_a_far_row_in_a_later_chunk_costs_nothing(where, value):
 def test_a_far_row_in_the_first_chunk_costs_a_digit_at_most(where, value):
     z = 1e8 + random_rows(4)
     z[where, 0] = value
-    assert_exact_within(read(z), z, share=WITH_ONE_FAR_ROW)
+    assert_exact_within(accurate(z), z, share=WITH_ONE_FAR_ROW)
 
 
 @pytest.mark.parametrize("factor", [2.0, 1e3, 1e9, 1e-9])
@@ -127,22 +122,22 @@ def test_rows_that_grow_or_shrink_between_chunks_cost_nothing(mean, factor):
     z = mean + random_rows(5)
     z[CHUNK:] *= factor
     z[2 * CHUNK :] *= factor
-    assert_exact_within(read(z), z)
+    assert_exact_within(accurate(z), z)
 
 
 @pytest.mark.parametrize("step", [30.0, 1e8])
 def test_a_drift_between_chunks_costs_nothing(step):
     z = random_rows(6, 3 * CHUNK)
     z += step * (np.arange(len(z)) // CHUNK)[:, None]
-    assert_exact_within(read(z), z)
-    assert_exact_within(read(z[::-1]), z[::-1])
+    assert_exact_within(accurate(z), z)
+    assert_exact_within(accurate(z[::-1]), z[::-1])
 
 
 @pytest.mark.parametrize("light", [1e-4, 1e-20, 1e-100])
 def test_a_far_row_of_tiny_weight_is_no_worse_than_in_doubles(light):
     z, w = 1e8 + random_rows(7, 300), np.ones(300)
     z[7, 0], w[7] = 0.0, light
-    assert_exact_within(read(z, w), z, w, share=DOUBLE)
+    assert_exact_within(accurate(z, w), z, w, share=DOUBLE)
 
 
 @pytest.mark.parametrize("precision", ["fast", "accurate"])
@@ -162,7 +157,7 @@ def test_blocks_of_any_size_have_twice_the_digits(count):
     at = np.array_split(np.arange(len(z)), count)
     blocks = [((z[i],), w[i]) for i in at]
     assert_exact_within(Moments.of_blocks(names_of(z), blocks, precision="accurate"), z, w)
-    parts = [read(z[i], w[i]) for i in at]
+    parts = [accurate(z[i], w[i]) for i in at]
     assert_exact_within(sum(parts, start=Moments.empty(names_of(z))), z, w, FAR_PARTS)
 
 
@@ -171,7 +166,7 @@ def test_blocks_of_any_size_have_twice_the_digits(count):
 def test_numbers_of_extreme_size_are_held_in_units(scale, weighted):
     z = np.clip(random_rows(9, 50), -9, 9) * [scale, 1.0]
     w = np.random.default_rng(9).uniform(1e-9, 1e9, 50) if weighted else None
-    moments = read(z, w)
+    moments = accurate(z, w)
     assert moments.units[0] == np.frexp(np.abs(z[:, 0]).max())[1]
     assert moments.units[1] == 0
     # The last slices of numbers near the least double are cut off there.
@@ -180,13 +175,13 @@ def test_numbers_of_extreme_size_are_held_in_units(scale, weighted):
 
 def test_subnormal_numbers_are_numbers_like_others():
     z = np.round(100 * random_rows(10, 50)) * 2.0**-1074
-    assert_exact_within(read(z), z)
+    assert_exact_within(accurate(z), z)
 
 
 @pytest.mark.parametrize("scale", [1e299, 1e-300, 2.0**-1060])
 def test_means_and_deviations_are_told_in_true_units(scale):
     z = np.round(64 * np.clip(random_rows(11, 40), -5, 5)) / 64 * scale
-    moments, exact = read(z), exact_moments_of_many(z)
+    moments, exact = accurate(z), exact_moments_of_many(z)
     for j, name in enumerate(names_of(z)):
         finest = 2.0**-1074
         assert moments.mean_of(name) == pytest.approx(float(exact.mean[j]), rel=1e-15, abs=finest)
@@ -201,7 +196,7 @@ def test_a_constant_column_has_exactly_no_scatter_beside_any_other():
     z[:, 1] = 0.1
     z[CHUNK:, 0] += 1e8
     for w in (None, np.random.default_rng(12).uniform(1e-9, 1e9, len(z))):
-        moments = read(z, w)
+        moments = accurate(z, w)
         assert not moments.scatter.pair.high[1].any()
         assert not moments.scatter.pair.low[1].any()
         assert (moments.mean[1], moments.mean_tail[1]) == (0.1, 0.0)
@@ -211,7 +206,7 @@ def test_no_chunk_has_more_rows_than_are_added_without_rounding():
     longest = 1.0 - np.arange(8 * CHUNK) % 5 * 2.0**-FIRST
     z = np.stack((longest, -longest), axis=1)
     z[0] = -z[0]
-    assert_exact_within(read(z), z)
+    assert_exact_within(accurate(z), z)
 
 
 class TestShift:

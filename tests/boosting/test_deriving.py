@@ -1,64 +1,25 @@
 """Deriving: the column that history alone would predict, by its definition."""
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
-from poolwise import Files, Moments
-from poolwise.boosting import deriving
-from poolwise.boosting.booster import grower
+from poolwise import Moments
 from poolwise.boosting.folds import FOLDS, Folds
-from poolwise.boosting.learning_rows import marked
-from poolwise.intake import gather
-from tests.laws.problems import Table, Tables
+from tests.boosting.derivations import (
+    ALL_ROWS,
+    SEED,
+    assert_same_numbers,
+    derivation,
+    derive,
+    tables,
+)
+from tests.laws.problems import Tables
 from tests.stored_moments import assert_same_bits
-
-SEED = 5
-ALL_ROWS = 10**9
-
-
-def derive(problem, *, seed, most_rows):
-    grow = grower("sklearn", seed)
-    return deriving.derive(problem, grow, seed=seed, most_rows=most_rows)
-
-
-def drawn(rng, rows, has, weighted=False):
-    """Return a table of a truth with a bend, a product and a step in the last column."""
-    X = rng.uniform(-2.0, 2.0, size=(rows, 4))
-    y = np.sin(2.0 * X[:, 0]) + X[:, 0] * X[:, 1] + X[:, 2] + (X[:, 3] > 0.0)
-    y = y + 0.1 * rng.normal(size=rows)
-    names = tuple(f"x{j}" for j in has)
-    weights = rng.integers(1, 4, rows).astype(float) if weighted else None
-    return Table(names, X[:, list(has)], y, weights)
-
-
-@cache
-def tables(kind="one"):
-    rng = np.random.default_rng(3)
-    target = drawn(rng, 27, (0, 1, 2, 3), weighted=kind == "weights")
-    if kind in ("one", "weights"):
-        return Tables(target, {"old": drawn(rng, 83, (0, 1, 2), weighted=kind == "weights")})
-    return Tables(
-        target,
-        {
-            "old": drawn(rng, 60, (0, 1)),
-            "older": drawn(rng, 40, (0, 1)),
-            "wide": drawn(rng, 70, (0, 1, 2)),
-        },
-    )
-
-
-@cache
-def derivation(kind="one"):
-    return derive(tables(kind).problem(), seed=SEED, most_rows=ALL_ROWS)
 
 
 def slow_columns(given):
@@ -128,15 +89,6 @@ def test_the_column_is_what_trees_without_the_row_say_of_it(kind):
                 assert_same_numbers(found.select(own.names), own)
 
 
-def assert_same_numbers(a, b):
-    assert (a.names, a.rows, a.weight) == (b.names, b.rows, b.weight)
-    assert_allclose(a.mean, b.mean, rtol=1e-9)
-    names = a.names
-    assert_allclose(a.scatter_between(names, names), b.scatter_between(names, names), rtol=1e-7)
-    assert_allclose(a.low, b.low, rtol=1e-9)
-    assert_allclose(a.high, b.high, rtol=1e-9)
-
-
 def test_the_moments_of_the_target_are_those_of_its_rows_with_the_column():
     target, made = tables().target, derivation()
     rows = np.column_stack((target.X, made.derived, target.y))
@@ -189,137 +141,3 @@ def test_new_rows_get_the_mean_over_the_folds():
     masked[:, 3] = np.nan
     each = [b.predict(masked, column.trees) for b in made.boosters]
     assert_allclose(column.values(rows, tables().target.names), np.mean(each, axis=0), rtol=1e-14)
-
-
-def test_each_set_of_features_gets_a_column_the_largest_first():
-    made = derivation("several")
-    assert [c.name for c in made.columns] == ["boosted", "boosted 2"]
-    assert [c.inputs for c in made.columns] == [("x0", "x1"), ("x0", "x1", "x2")]
-    assert made.problem.sources["old"].names == ("x0", "x1", "boosted", "y")
-    assert made.problem.sources["wide"].names == ("x0", "x1", "x2", "boosted", "boosted 2", "y")
-    assert made.problem.features == ("x0", "x1", "x2", "x3", "boosted", "boosted 2")
-
-
-def test_many_sets_of_features_get_a_column_each():
-    rng = np.random.default_rng(0)
-    sets = [(0,), (0, 1), (1,), (0, 2), (2,)]
-    sources = {str(has): drawn(rng, 12 + k, has) for k, has in enumerate(sets)}
-    given = Tables(drawn(rng, 12, (0, 1, 2, 3)), sources)
-    made = derive(given.problem(), seed=0, most_rows=ALL_ROWS)
-    by_size = [("x2",), ("x0", "x2"), ("x1",), ("x0", "x1"), ("x0",)]
-    assert [c.inputs for c in made.columns] == by_size
-    assert made.problem.sources["(0,)"].names == ("x0", "boosted 5", "y")
-
-
-def test_sources_as_moments_stay_as_they_are():
-    given = tables("several").problem()
-    rows = {n: r for n, r in given.source_rows.items() if n != "older"}
-    made = derive(replace(given, source_rows=rows), seed=SEED, most_rows=ALL_ROWS)
-    assert_same_bits(made.problem.sources["older"], given.sources["older"])
-    assert [c.inputs for c in made.columns] == [("x0", "x1", "x2"), ("x0", "x1")]
-    assert "boosted 2" in made.problem.sources["old"]
-
-
-def test_without_any_rows_of_history_there_is_no_column():
-    given = replace(tables().problem(), source_rows={})
-    made = derive(given, seed=SEED, most_rows=ALL_ROWS)
-    assert made.columns == ()
-    assert made.derived.shape == (27, 0)
-    assert_same_bits(made.problem.target, given.target)
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (("boosted", "b", "c", "d"), "boosted 2"),
-        (("boosted", "boosted 2", "c", "d"), "boosted 3"),
-        (("boosted at stage 0", "b", "c", "d"), "boosted 2"),
-        (("a at stage 2", "b", "c", "d"), "boosted"),
-    ],
-)
-def test_a_name_that_is_taken_is_not_taken_again(names, expected):
-    def renamed(table):
-        return replace(table, names=names[: len(table.names)])
-
-    made = derive(tables().each(renamed).problem(), seed=SEED, most_rows=ALL_ROWS)
-    assert [c.name for c in made.columns] == [expected]
-    plain = derivation().problem.sources["old"]
-    found = made.problem.sources["old"]
-    assert found.names == (*names[:3], expected, "y")
-    assert_array_equal(found.mean, plain.mean)
-
-
-def test_rows_of_weight_zero_are_as_if_they_were_not_there():
-    def with_ghosts(table):
-        ghosts = np.full((5, table.X.shape[1]), 9.0)
-        return Table(
-            table.names,
-            np.concatenate((table.X[:7], ghosts, table.X[7:])),
-            np.concatenate((table.y[:7], np.full(5, -9.0), table.y[7:])),
-            np.concatenate((np.ones(7), np.zeros(5), np.ones(len(table.y) - 7))),
-        )
-
-    made = derive(tables().each(with_ghosts).problem(), seed=SEED, most_rows=ALL_ROWS)
-    assert_array_equal(made.derived, derivation().derived)
-    assert_array_equal(made.problem.sources["old"].mean, derivation().problem.sources["old"].mean)
-
-
-def test_of_a_long_history_so_many_rows_are_learnt_from_and_all_get_their_value():
-    rng = np.random.default_rng(1)
-    given = Tables(drawn(rng, 20, (0, 1, 2, 3)), {"old": drawn(rng, 200, (0, 1, 2))})
-    made = derive(given.problem(), seed=SEED, most_rows=40)
-    again = derive(given.problem(), seed=SEED, most_rows=40)
-    assert made.problem.sources["old"].rows == 200
-    assert_array_equal(made.derived, again.derived)
-    whole = derive(given.problem(), seed=SEED, most_rows=200)
-    assert_array_equal(
-        whole.derived, derive(given.problem(), seed=SEED, most_rows=ALL_ROWS).derived
-    )
-    assert (made.derived != whole.derived).any()
-    # A row of the history that was not drawn has no say at all; one in five is.
-    said = [_changes(given, made, place) for place in (0, 70, 140)]
-    assert not all(said)
-
-
-def _changes(given, before, place):
-    """Say whether the trees change with one row of the history."""
-    y = given.sources["old"].y.copy()
-    y[place] += 3.0
-    moved = Tables(given.target, {"old": replace(given.sources["old"], y=y)})
-    after = derive(moved.problem(), seed=SEED, most_rows=40)
-    return bool((after.boosters[0].value.sum() != before.boosters[0].value.sum()) or (
-        after.boosters[1].value.sum() != before.boosters[1].value.sum()
-    ))  # fmt: skip
-
-
-def test_the_mark_of_rows_knows_their_weights_and_no_blocks():
-    rng = np.random.default_rng(0)
-    rows, weights = rng.normal(size=(7, 3)), rng.uniform(1.0, 2.0, 7)
-    whole = marked(rows, weights, 0)
-    assert marked(rows[4:], weights[4:], marked(rows[:4], weights[:4], 0)) == whole
-    assert marked(rows, weights[::-1], 0) != whole
-    assert marked(rows[::-1], weights, 0) != whole
-    assert marked(rows, None, 0) == marked(rows[3:], None, marked(rows[:3], None, 0)) != whole
-
-
-def test_another_seed_gives_other_folds_and_another_column():
-    other = derive(tables().problem(), seed=SEED + 1, most_rows=ALL_ROWS)
-    assert (other.derived != derivation().derived).any()
-
-
-def test_files_give_the_same_bits_as_memory(tmp_path):
-    old, target = tables().sources["old"], tables().target
-    frame = old.frame.assign(y=old.y)
-    for k, part in enumerate((frame[:31], frame[31:])):
-        pq.write_table(
-            pa.Table.from_pandas(part, preserve_index=False),
-            tmp_path / f"{k}.parquet",
-            row_group_size=9,
-        )
-    X = pd.DataFrame(target.X, columns=list(target.names))
-    given = gather(X, target.y, sources={"old": Files(tmp_path, progress=False)}, response="y")
-    made = derive(given.problem, seed=SEED, most_rows=ALL_ROWS)
-    assert_array_equal(made.derived, derivation().derived)
-    for a, b in zip(made.boosters, derivation().boosters, strict=True):
-        assert_array_equal(a.value, b.value)
-    assert_same_numbers(made.problem.sources["old"], derivation().problem.sources["old"])

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from typer.testing import CliRunner
 
 from poolwise.cli.app import app
 
 ENTRY = Path(sys.executable).parent / "poolwise"
 COMMAND = [str(ENTRY)] if ENTRY.exists() else [sys.executable, "-m", "poolwise"]
+# Of the column that history has and the recent table lacks.
+QUIET = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
 
 
 def run(folder, *arguments, stdin=None, **environment):

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 from poolwise import METHODS, Moments
 from poolwise.problem import Problem
+from tests.laws.methods import DEPENDS_ON_UNITS
 from tests.laws.problems import KINDS, tables_of
-from tests.laws.test_method_laws import DEPENDS_ON_UNITS
 
 lawful = settings(deadline=None, max_examples=12)
 NINE_DIGITS = 1e-9

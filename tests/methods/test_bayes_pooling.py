@@ -1,4 +1,4 @@
-"""Bayes pooling: special cases, bounds, conflict, what it gains and what it never loses."""
+"""Bayes pooling: special cases, conflict, what it gains and what it never loses."""
 
 import warnings
 from dataclasses import replace
@@ -8,18 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from poolwise import Moments, PooledRegressor
-from poolwise.errors import (
-    BadOption,
-    PredictionsBounded,
-    RankDeficient,
-    SourceLeftOut,
-    TransferWarning,
-)
+from poolwise.errors import RankDeficient, SourceLeftOut, TransferWarning
 from poolwise.methods import TargetOnly
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.problem import Problem
 from tests.laws.problems import Table, Tables, least_squares, random_tables, tables_of
-from tests.methods.bayes import errors_of, quietly, solved
+from tests.methods.bayes import errors_of, solved
 
 
 class TestSpecialCases:
@@ -281,87 +275,3 @@ class TestSpecialCases:
         # However sure the source is of its coefficients, the target tells how to translate them.
         assert (np.abs(fit.coef - alone.coef) < 2.5 * errors_of(alone)).all()
         assert (errors_of(fit) > 0.1 * errors_of(alone)).all()
-
-
-class TestBounds:
-    @pytest.fixture
-    def tables(self):
-        return tables_of("one source", seed=1)
-
-    def test_they_are_the_range_of_all_responses_half_as_wide_again_on_both_sides(self, tables):
-        y = np.concatenate([tables.target.y, tables.sources["old"].y])
-        R = np.ptp(y)
-        assert_allclose(solved(tables).bounds, (y.min() - R / 2.0, y.max() + R / 2.0), rtol=1e-14)
-        fit = BayesPooling(bounds=0.0).solve(tables.problem())
-        assert fit.bounds == (y.min(), y.max())
-
-    @pytest.mark.parametrize("pair", [(-1.0, 2.5), [-1.0, 2.5], np.array([-1.0, 2.5])])
-    def test_a_pair_is_taken_as_it_is(self, tables, pair):
-        fit = BayesPooling(bounds=pair).solve(tables.problem())
-        assert fit.bounds == (-1.0, 2.5)
-        far = np.array([100.0, -100.0])[:, None] * np.sign(fit.coef)
-        assert_array_equal(fit.predict(far), [2.5, -1.0])
-        assert abs(fit.line(far)).min() > 100.0
-
-    def test_one_end_may_be_open(self, tables):
-        fit = BayesPooling(bounds=(0.0, np.inf)).solve(tables.problem())
-        far = np.array([100.0, -100.0])[:, None] * np.sign(fit.coef)
-        assert_allclose(fit.predict(far), [fit.line(far)[0], 0.0])
-
-    def test_none_means_none(self, tables):
-        fit = BayesPooling(bounds=None).solve(tables.problem())
-        assert fit.bounds is None
-        far = np.full((1, 4), 1e6)
-        assert_array_equal(fit.predict(far), fit.line(far))
-
-    @pytest.mark.parametrize(
-        "bad",
-        [
-            -0.1,
-            np.nan,
-            np.inf,
-            (2.0, 1.0),
-            (1.0, 1.0),
-            (0.0, np.nan),
-            (1.0,),
-            (0, 1, 2),
-            "no",
-            ("a", "b"),
-        ],
-    )
-    def test_what_is_no_range_is_refused(self, tables, bad):
-        with pytest.raises(BadOption, match=r"a number, a pair \(low, high\), or None"):
-            BayesPooling(bounds=bad).solve(tables.problem())
-
-    def test_they_change_no_coefficient(self, tables):
-        bounded = BayesPooling(bounds=0.0).solve(tables.problem())
-        assert_array_equal(bounded.coef, BayesPooling(bounds=None).solve(tables.problem()).coef)
-
-    @pytest.mark.parametrize("unit", [1.0, 1e-200, 1e250])
-    def test_the_model_warns_when_they_act_and_only_then(self, tables, unit):
-        t, old = tables.target, tables.sources["old"]
-        model = quietly(PooledRegressor(), t.X, t.y * unit, sources=(old.X, old.y * unit))
-        y = unit * np.concatenate([t.y, old.y])
-        inside = model.predict(t.X)  # warnings are errors here
-        assert y.min() <= inside.min()
-        far = np.concatenate([t.X, 100.0 * np.sign(model.coef_)[None]])
-        message = r"1 of 25 predictions fell outside of .* method=BayesPooling\(bounds=None\)"
-        with pytest.warns(PredictionsBounded, match=message):
-            predicted = model.predict(far)
-        assert_array_equal(predicted[:-1], inside)
-        # The same to the rounding of a change of units.
-        assert_allclose(predicted[-1], y.max() + 0.5 * (y.max() - y.min()), rtol=1e-14)
-
-    def test_a_pair_is_in_the_units_of_the_user(self, tables):
-        t, unit = tables.target, 1e250
-        model = quietly(PooledRegressor(BayesPooling(bounds=(-unit, unit))), t.X, t.y * unit)
-        with pytest.warns(PredictionsBounded):
-            predicted = model.predict(100.0 * np.sign(model.coef_)[None])
-        assert_allclose(predicted, unit, rtol=1e-14)
-
-    def test_rows_that_lack_features_have_them_too(self, tables):
-        t, old = tables.target, tables.sources["old"]
-        model = PooledRegressor().fit(t.X, t.y, sources=(old.X, old.y))
-        far = np.array([[1e3, 1e3, np.nan, np.nan]])
-        with pytest.warns(PredictionsBounded):
-            assert model.predict(far)[0] == model.fit_.bounds[1]

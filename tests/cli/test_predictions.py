@@ -1,0 +1,58 @@
+"""poolwise predict: what it writes by name, prints, and says of columns it does not find."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from poolwise import PooledRegressor
+from tests.cli.entry import quick
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather", "json", "jsonl"])
+def test_predictions_are_written_by_the_ending_of_the_name(fitted, monkeypatch, ending):
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", f"out.{ending}")
+    assert told.exit_code == 0, told.output
+    read = {
+        "csv": lambda p: pd.read_csv(p, dtype={"id": str}),
+        "tsv": lambda p: pd.read_csv(p, sep="\t", dtype={"id": str}),
+        "parquet": pd.read_parquet,
+        "feather": pd.read_feather,
+        "json": lambda p: pd.DataFrame(json.loads(p.read_text())),
+        "jsonl": lambda p: pd.DataFrame(map(json.loads, p.read_text().splitlines())),
+    }
+    out, new = read[ending](fitted / f"out.{ending}"), pd.read_csv(fitted / "new.csv")
+    model = PooledRegressor.load(fitted / "model.json")
+    np.testing.assert_allclose(out["prediction"], model.predict(new.drop(columns="id")), rtol=1e-12)
+    assert out["id"].tolist() == ["007"] * 6
+    assert list(out.columns) == [*new.columns, "prediction"]
+
+
+def test_predictions_are_printed_where_no_file_is_named(fitted, monkeypatch):
+    new = pd.read_csv(fitted / "new.csv").drop(columns=["id", "vibration"])
+    told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin=new.to_csv(index=False))
+    assert told.exit_code == 0, told.output
+    out = pd.read_csv(io.StringIO(told.stdout))
+    model = PooledRegressor.load(fitted / "model.json")
+    np.testing.assert_allclose(out["prediction"], model.predict(new), rtol=1e-12)
+
+
+@pytest.mark.parametrize("spelled", ["Vibration", " vibration", "VIBRA_TION"])
+def test_a_column_to_predict_from_that_is_spelled_otherwise_is_told(fitted, monkeypatch, spelled):
+    new = pd.read_csv(fitted / "new.csv").rename(columns={"vibration": spelled})
+    new[:1].to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out.csv")
+    assert told.stdout == "Written: out.csv, 1 row predicted, without vibration.\n"
+    assert f"OtherSpelling: new.csv has {spelled!r} for 'vibration'" in told.stderr
+    new.drop(columns=spelled).to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out2.csv")
+    assert (told.exit_code, told.stderr) == (0, "")
+
+
+def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
+    told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin="hours,site\n1,coast\n")
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr.startswith("MissingColumns: No column named 'load'. Standard input has")
+    assert "may lack columns that some table lacked at fit: 'vibration'." in told.stderr

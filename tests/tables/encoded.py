@@ -1,0 +1,28 @@
+"""Tables of a column: of objects, of nothing but a stream, and as it is encoded."""
+
+import pandas as pd
+
+from poolwise.tables import open_table
+from poolwise.tables.columns import unify
+
+
+class OnlyAStream:
+    """A table that offers nothing but the Arrow C stream."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def encoded(table, unseen="raise"):
+    """Return levels, missing and encoded values of the column g."""
+    opened = open_table(table, "X")
+    (column,) = unify(opened, {}, ["g"], intercept=True, unseen=unseen)
+    values = opened.read([column], 0, opened.rows)
+    return column.levels, opened.missing(["g"])[:, 0].tolist(), values
+
+
+def objects(values):
+    return pd.DataFrame({"g": pd.Series(values, dtype=object)})
