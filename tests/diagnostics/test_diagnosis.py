@@ -59,6 +59,15 @@ def test_a_source_in_conflict_is_named():
     assert "s0" in found.verdict
 
 
+@pytest.mark.parametrize("rows", [1, 2, 9])
+def test_few_target_rows_make_nothing_sure(rows):
+    found = [diagnose(world(seed, target_rows=rows).problem) for seed in range(8)]
+    surest = max(one.gain.lines[0].probability for one in found)
+    assert surest > {1: 0.7, 2: 0.7, 9: 0.95}[rows]  # the model is surer than the answer
+    assert {one.answer for one in found} <= {"probably_helps", "matters_little"}
+    assert all(f"few target rows ({rows})" in one.verdict for one in found)
+
+
 def test_the_answer_says_that_it_is_model_based():
     for seed in range(3):
         found = diagnose(world(seed).problem)

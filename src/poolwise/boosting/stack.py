@@ -89,7 +89,8 @@ def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
         inside = tenth == k
         others = simplex_weights(errors[~inside], prior, target.w[~inside])
         own[inside] = target.y[inside] - weighted_mean(said[inside], others, bounds)
-    new = [n for n in problem.features if n not in problem.seen_by_all()]
+    old, _ = problem.history()  # a few old rows without a value do not make a column new
+    new = [n for n in problem.features if n not in old]
     effects = partial_effects(
         [problem.features.index(n) for n in new],
         new,

@@ -109,15 +109,17 @@ class Account:
             "dropped": [x._asdict() for x in self.dropped],
         }
 
-    def warn_if_swapped(self, rows: Sequence[int]) -> None:
+    def warn_if_swapped(self, own: int, rows: int) -> None:
         """Warn where the recent table looks like history, and history like the recent table.
 
         Parameters
         ----------
-        rows : sequence of int
-            Rows of the recent table, and of each source.
+        own : int
+            Rows of the recent table, those with gaps included.
+        rows : int
+            Rows of all tables.
         """
-        own, history = rows[0], sum(rows[1:])
+        history = rows - own
         lacked = list(dict.fromkeys(x.name for x in self.dropped if x.why == LACKED))
         if lacked and not self.new and not self.partly and own > history:
             warnings.warn(SwappedTables(lacked, history, own), stacklevel=2)

@@ -92,7 +92,7 @@ def compare_methods(
             precision=precision,
             random_state=seed,
         )
-        given.account.warn_if_swapped([found.target_rows, found.history_rows])
+        given.account.warn_if_swapped(len(given.y), found.target_rows + found.history_rows)
     if as_json:
         said = {
             "format": FORMAT,

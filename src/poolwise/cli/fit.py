@@ -111,7 +111,8 @@ def fit_model(
             stop_if_interrupted()
             made.save(report, overwrite=force)
             written.append(report)
-        given.account.warn_if_swapped([table.rows for table in model.summary().tables])
+        rows_read = sum(table.rows for table in model.summary().tables)
+        given.account.warn_if_swapped(len(given.y), rows_read)
         if out is not None:
             stop_if_interrupted()
             model.save(out, overwrite=force, moments=moments)

@@ -105,7 +105,8 @@ def plan_rows(
                     account.show()
                     say()
                 model = _fitted(given, precision)
-                account.warn_if_swapped([table.rows for table in model.summary().tables])
+                rows_read = sum(table.rows for table in model.summary().tables)
+                account.warn_if_swapped(len(given.y), rows_read)
         from poolwise.diagnostics import plan
 
         found = plan(model, rows, enough=enough, draws=draws, random_state=seed)

@@ -85,7 +85,8 @@ def write_report(
         made = report_on(
             given, method=method, precision=precision, seed=seed, folds=folds, title=title
         )
-        given.account.warn_if_swapped([made.data["target_rows"], made.data["history_rows"]])
+        rows_read = made.data["target_rows"] + made.data["history_rows"]
+        given.account.warn_if_swapped(len(given.y), rows_read)
         stop_if_interrupted()
         made.save(out, overwrite=force)
         written.append(out)

@@ -20,6 +20,7 @@ from poolwise.text_tables import paragraph
 
 SMALL = 0.01  # gain, as a share of the noise variance, that matters little
 NAMED = 5  # names in a sentence
+FEWEST_SURE = 10  # target rows: with fewer the model is not taken at its word, however sure it is
 ON_TARGET_ALONE = ("target_line", "target_trees", "deep_target_trees")  # they see no history
 
 
@@ -75,7 +76,7 @@ class Diagnosis:
             return "no_history"
         if self.has_trees:
             return "not_measured"
-        return _word(self.gain.lines[0]) if self.gain.lines else "unknown"
+        return _word(self.gain.lines[0], self.target_rows) if self.gain.lines else "unknown"
 
     @property
     def verdict(self) -> str:
@@ -86,7 +87,7 @@ class Diagnosis:
             return " ".join(_of_trees(self))
         if not self.gain.lines:
             return "Nothing can be said about a gain: the response does not vary."
-        said = [_answer(self.gain.lines[0]), *_reasons(self)]
+        said = [_answer(self.gain.lines[0], self.target_rows), *_reasons(self)]
         if (line := self.gain.lines[-1]).fit not in ("history", "bayes_pooling"):
             said.append(_of_own(line))
         said.append(
@@ -182,7 +183,7 @@ def _of_trees(found: Diagnosis) -> list[str]:
     ]
     if not found.gain.lines:
         return said
-    linear = _answer(found.gain.lines[0])
+    linear = _answer(found.gain.lines[0], found.target_rows)
     said.append(
         f"Without trees, by linear models of the same tables, {linear[0].lower()}{linear[1:]}"
     )
@@ -206,23 +207,24 @@ def _seen(evidence: Evidence) -> str:
     )
 
 
-def _answer(line: GainLine) -> str:
+def _answer(line: GainLine, rows: int) -> str:
     numbers = (
         f"the RMSE of predictions is expected to be {line.fall:.1%} lower than by Bayes pooling "
         f"without it (squared error lower by {line.relative:.2g} of the noise variance, 95 % "
         f"interval {line.low:.2g} to {line.high:.2g})"
     )
-    answer = _word(line)
+    answer = _word(line, rows)
     if answer == "matters_little":
         return f"History matters little here: {numbers}."
     helps = "History helps" if answer == "helps" else "History probably helps"
-    return f"{helps}: {numbers}; it helps with probability {line.probability:.0%}."
+    sure = "above 99%" if line.probability > 0.995 else f"{line.probability:.0%}"
+    return f"{helps}: {numbers}; it helps with probability {sure}."
 
 
-def _word(line: GainLine) -> str:
+def _word(line: GainLine, rows: int) -> str:
     if line.relative < SMALL:
         return "matters_little"
-    return "helps" if line.probability >= SURE else "probably_helps"
+    return "helps" if line.probability >= SURE and rows >= FEWEST_SURE else "probably_helps"
 
 
 def _reasons(found: Diagnosis) -> list[str]:
@@ -235,6 +237,8 @@ def _reasons(found: Diagnosis) -> list[str]:
         )
     else:
         said.append("No source is seen to contradict the target.")
+    if (rows := found.target_rows) < FEWEST_SURE:
+        said.append(f"So few target rows ({rows}) can hardly contradict history, or confirm it.")
     if high := [x.feature for x in found.predictability.lines if x.is_high]:
         new = listed(list(dict.fromkeys(high)), NAMED)
         said.append(f"Old features predict {new}, so that data_pooling would be biased.")

@@ -15,7 +15,7 @@ from typing import Any
 from poolwise.comparison import FEWEST_TESTED
 from poolwise.contenders import BASELINE
 from poolwise.diagnostics import Diagnosis
-from poolwise.diagnostics.diagnosis import SMALL
+from poolwise.diagnostics.diagnosis import FEWEST_SURE, SMALL
 from poolwise.diagnostics.gain import SURE
 from poolwise.report.measured import ALONE
 from poolwise.report.words import change_range, named, number, plural, probability, short, than
@@ -130,7 +130,8 @@ def _answer(found: Diagnosis, expected: dict[str, Any] | None, seen: dict[str, A
         return "does_not_help" if found.conflict.likely else "matters_little"
     if expected["of_noise"] < 0.0:
         return "hurts" if expected["probability"] < 1.0 - SURE and not surely else "unclear"
-    if surely or (expected["probability"] >= SURE and not against):
+    sure = expected["probability"] >= SURE and found.target_rows >= FEWEST_SURE
+    if surely or (sure and not against):
         return "helps"
     return "unclear" if against else "probably_helps"
 
