@@ -11,7 +11,7 @@ import numpy as np
 import scipy.stats
 
 from poolwise.double_double import Array
-from poolwise.errors.wording import listed
+from poolwise.errors.wording import listed, plural
 from poolwise.p_values import corrected_p
 from poolwise.text_tables import html_table, paragraph, text_table
 from poolwise.tree_summary import MeanTrees
@@ -115,7 +115,8 @@ class Comparison:
     def verdict(self) -> str:
         """Say in words whether history helps."""
         base, lines = self._lines()
-        rows = f"{self.history_rows:,} rows of history beside {self.target_rows:,} target rows"
+        history, target = plural(self.history_rows, "row"), plural(self.target_rows, "target row")
+        rows = f"{history} of history beside {target}"
         if not lines and self.history_rows and (own := [n for n in self.own if n in self.scores]):
             return (
                 f"{', '.join(own)}: another kind of model than {self.baseline}, so a smaller error "

@@ -24,6 +24,7 @@ from poolwise.errors import (
     NotFinite,
     ShapeMismatch,
 )
+from poolwise.errors.wording import plural
 from poolwise.exact_sums import ExactSums
 from poolwise.merging import merged
 from poolwise.moments_record import Record
@@ -573,4 +574,5 @@ class Moments:
         return Moments, tuple(getattr(self, f.name) for f in fields(self))  # read-only there too
 
     def __repr__(self) -> str:
-        return f"Moments({self.rows:,} rows, weight {self.weight:g}, columns {list(self.names)})"
+        rows = plural(self.rows, "row")
+        return f"Moments({rows}, weight {self.weight:g}, columns {list(self.names)})"

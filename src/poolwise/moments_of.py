@@ -132,7 +132,7 @@ def moments_by_pattern(
     >>> rows = pd.DataFrame({"load": [1.0, None, 3.0], "wear": [1.0, 2.0, 4.0]})
     >>> moments_by_pattern(rows, name="pumps")
     {'pumps': Moments(2 rows, weight 2, columns ['load', 'wear']),
-     'pumps without load': Moments(1 rows, weight 1, columns ['wear'])}
+     'pumps without load': Moments(1 row, weight 1, columns ['wear'])}
     """
     files = _as_files(source)
     if isinstance(files, Files) and files.nulls != "split":

@@ -132,3 +132,13 @@ def test_moments_come_from_standard_input_and_of_features(folder, monkeypatch):
     told = quick(folder, monkeypatch, "moments", "-", "-", *chosen, "--force", stdin=text)
     assert told.exit_code == 2
     assert "given twice" in told.stderr
+
+
+@QUIET
+def test_a_report_does_not_say_that_a_table_lacks_what_was_dropped(folder, monkeypatch):
+    asked = ["history.csv", "recent.csv", "--label", "wear", "--drop", "site", "--folds", "2"]
+    told = quick(folder, monkeypatch, "report", *asked, "-o", "r.json")
+    assert told.exit_code == 0, told.output
+    columns = json.loads((folder / "r.json").read_text())["columns"]
+    assert [x["name"] for x in columns["dropped"]] == ["plant"]  # which history alone has
+    assert "site" not in [x["name"] for x in columns["lines"]]

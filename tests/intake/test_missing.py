@@ -37,7 +37,7 @@ class TestMissing:
         assert list(intake.problem.sources) == ["rows without dose", "clinic"]
         assert intake.problem.sources["clinic"].rows == len(old) - 2
         assert [type(c) for c in intake.cautions] == [FragmentsLeftOut, FragmentsLeftOut]
-        assert "1 rows of X lack values in 1 patterns" in str(intake.cautions[0])
+        assert "1 row of X with missing values, in 1 pattern of" in str(intake.cautions[0])
         assert "2 rows of source 'clinic'" in str(intake.cautions[1])
         assert intake.optional == {"age", "bmi", "dose"}
 
@@ -112,7 +112,7 @@ class TestMissing:
 
     def test_rows_without_any_feature_are_refused(self, target, y):
         target.loc[3] = np.nan
-        with pytest.raises(RowsWithoutFeatures, match=r"The target has 1 rows"):
+        with pytest.raises(RowsWithoutFeatures, match=r"The target has 1 row in"):
             gather(target, y)
 
     def test_no_complete_row_is_refused_with_the_number_of_rows(self, target, y):

@@ -75,7 +75,7 @@ def test_a_row_without_its_response_is_of_no_use(door, gaps):
 def test_a_row_without_any_value_is_refused(some_door, gaps):
     gaps = gaps.drop(columns="on").astype({"count": float})
     gaps.loc[3] = np.nan
-    with pytest.raises(RowsWithoutFeatures, match="1 rows"):
+    with pytest.raises(RowsWithoutFeatures, match="1 row in"):
         moments_by_pattern(some_door(gaps))
 
 

@@ -121,7 +121,7 @@ def test_options_that_do_not_exist_are_refused(frames):
 
 def test_rows_without_any_feature_are_refused():
     X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [np.nan, np.nan]])
-    with pytest.raises(RowsWithoutFeatures, match="has 1 rows in which every feature is missing"):
+    with pytest.raises(RowsWithoutFeatures, match="has 1 row in which every feature is missing"):
         PooledRegressor().fit(X, [1.0, 2.0, 3.0, 4.0])
 
 
@@ -150,7 +150,7 @@ def test_one_missing_value_in_the_history_changes_little(frames):
     holed = X_old.assign(age=X_old["age"].where(np.arange(len(X_old)) != 7))
     for name in ("data_pooling", "source_columns_only", "offset"):
         whole = PooledRegressor(name).fit(X, y, sources=(X_old.drop(index=7), y_old.drop(index=7)))
-        with pytest.warns(FragmentsLeftOut, match="1 rows of source 'source'"):
+        with pytest.warns(FragmentsLeftOut, match="1 row of source 'source'"):
             model = PooledRegressor(name).fit(X, y, sources=(holed, y_old))
         np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-10)
         assert (model.coef_cov_ is None) == (whole.coef_cov_ is None)

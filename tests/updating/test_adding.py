@@ -121,7 +121,7 @@ class TestAdding:
         Z[50:97, 2] = np.nan
         Z[97:, 1] = np.nan
         found = model_of().fit(Z[:95], Y[:95])
-        with pytest.warns(match="3 rows of X lack values in 1 patterns of too few rows"):
+        with pytest.warns(match="3 rows of X with missing values, in 1 pattern of too few rows"):
             found.update(Z[95:], Y[95:100])
         assert list(found.problem_.sources) == ["rows without x2"]
         assert found.problem_.sources["rows without x2"].rows == 47

@@ -1,6 +1,6 @@
 r"""Imputation: what a source's features say about those it lacks, and how surely.
 
-In the target :math:`x'' = m + B^\top x' + v`. Given the source's features, the response has the
+In the target :math:`x'' = m + x' B + v`. Given the source's features, the response has the
 coefficients :math:`\theta' + B\theta''`. Only the target tells :math:`B`; its error belongs into
 the covariance of what the source says: for coefficients :math:`\theta'' \sim N(0, c^2 I)` it is
 :math:`c^2 C`, where :math:`C` is the sum of the covariances of the columns of :math:`B`.

@@ -1,6 +1,6 @@
 r"""Missing: the model for rows that lack some features, from the same posterior.
 
-In the target the lacking features are :math:`x_M = m + B^\top x_O + v` given those that are there.
+In the target the lacking features are :math:`x_M = m + x_O B + v` given those that are there.
 So the response has the coefficients :math:`\theta_O + B\theta_M` and the noise
 :math:`\sigma^2 + \theta_M^\top\Sigma_v\theta_M`. Where some sources lack just these features, they
 tell those coefficients themselves; see ``posterior.short_posterior``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -121,6 +121,8 @@ def _given(asked: Asked, recent: str, path: str, named: Mapping[str, Sequence[st
     sources = {name: _source(asked, paths, words) for name, paths in named.items()}
     there = {name: _columns(source, columns) for name, source in sources.items()}
     features, dropped = _features(asked, recent, columns, there)
+    unwanted = {*names_in(asked.drop), *(column.name for column in dropped)}
+    sources = {name: _without(source, there[name], unwanted) for name, source in sources.items()}
     ours = list(dict.fromkeys([asked.label, *([asked.weights] if asked.weights else [])]))
     kept = {*features, *ours}
     wanted = [n for n in columns if n in kept]
@@ -203,6 +205,15 @@ def _source(asked: Asked, paths: Sequence[str], words: Mapping[str, Any] | None)
     if paths[0].lower().endswith(MOMENTS):
         return Moments.load(paths[0])
     return Files(paths, weights=asked.weights, nulls=asked.nulls, csv=words, workers=asked.jobs)
+
+
+def _without(source: Any, columns: Sequence[str], unwanted: set[str]) -> Any:
+    """Return files without columns that were left out by an option: nobody lacks these."""
+    from poolwise.moments import Moments
+
+    if isinstance(source, Moments) or not unwanted.intersection(columns):
+        return source
+    return replace(source, columns=[n for n in columns if n not in unwanted])
 
 
 def _columns(source: Any, target: Sequence[str]) -> list[str]:

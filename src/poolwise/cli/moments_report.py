@@ -15,7 +15,7 @@ from rich.console import Console
 from poolwise.cli.messages import harmless, tell
 from poolwise.cli.wording import as_typed
 from poolwise.errors import NotOverwritten, RowsDropped, TooFewToShare, TransferWarning
-from poolwise.errors.wording import listed
+from poolwise.errors.wording import listed, plural
 from poolwise.moments import Moments
 from poolwise.store import SUFFIX
 from poolwise.tables.row_splitter import Lacks
@@ -106,17 +106,18 @@ class MomentsReport:
         for path, lacks, moments in self.files:
             without = f" without {', '.join(lacks)}" if lacks else ""
             said.append(
-                f"{path}: {moments.rows:,} rows{without}, {moments.precision} sums of "
-                f"{len(moments.names):,} columns: {listed(moments.names)}."
+                f"{path}: {plural(moments.rows, 'row')}{without}, {moments.precision} sums of "
+                f"{plural(len(moments.names), 'column')}: {listed(moments.names)}."
             )
             if moments.rows < FEW * len(moments.names):
                 said.append(
-                    f"  Of {moments.rows:,} rows in {len(moments.names):,} columns, moments tell a "
-                    "good deal about single rows: think twice before they leave the house."
+                    f"  Of {plural(moments.rows, 'row')} in "
+                    f"{plural(len(moments.names), 'column')}, moments tell a good deal about "
+                    "single rows: think twice before they leave the house."
                 )
         for lacks, rows, why in self.left_out:
             without = f"without {', '.join(lacks)}" if lacks else "with all columns"
-            said.append(f"Left out: {rows:,} rows {without} ({why}).")
+            said.append(f"Left out: {plural(rows, 'row')} {without} ({why}).")
         return said
 
     def as_dict(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from poolwise.errors.family import TransferWarning
-from poolwise.errors.wording import capital, counted, listed, rows_for
+from poolwise.errors.wording import capital, counted, listed, plural, rows_for
 
 
 class DroppedColumns(TransferWarning):
@@ -100,8 +100,9 @@ class FragmentsLeftOut(TransferWarning):
 
     def __init__(self, where: str, rows: int, patterns: int) -> None:
         super().__init__(
-            f"{rows:,} rows of {where} lack values in {patterns:,} patterns of too few rows to "
-            "estimate a noise from: left out. Impute or drop these values to use the rows."
+            f"{plural(rows, 'row')} of {where} with missing values, in "
+            f"{plural(patterns, 'pattern')} of too few rows to estimate a noise from: left out. "
+            "Impute or drop these values to use the rows."
         )
 
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from poolwise.errors.family import TransferError
 from poolwise.errors.numbers import NotFinite
-from poolwise.errors.wording import capital, counted, listed
+from poolwise.errors.wording import capital, counted, listed, plural
 
 
 class FilesNotFound(TransferError):
@@ -82,7 +82,7 @@ class NullsInFile(TransferError):
     def __init__(self, file: str, counts: Mapping[str, int], rows: int) -> None:
         where = capital(file) if file.startswith("source ") else repr(file)  # a stream
         super().__init__(
-            f"{where} has missing values in {rows:,} rows: {counted(counts)}. "
+            f"{where} has missing values in {plural(rows, 'row')}: {counted(counts)}. "
             'nulls="drop" leaves such rows out; nulls="split" makes a source of each pattern of '
             "missing features."
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital, counted, listed
+from poolwise.errors.wording import capital, counted, listed, plural
 
 
 class NotFinite(TransferError):
@@ -62,8 +62,8 @@ class PredictionsBeyondDoubles(TransferError):
 
     def __init__(self, rows: int) -> None:
         super().__init__(
-            f"The predictions of {rows:,} rows are beyond the range of doubles. Is X in the units "
-            "of the data at fit?"
+            f"The predictions of {plural(rows, 'row')} are beyond the range of doubles. Is X in "
+            "the units of the data at fit?"
         )
 
 

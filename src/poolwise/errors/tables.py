@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital, listed, nearest
+from poolwise.errors.wording import capital, listed, nearest, plural
 
 
 class UnknownTable(TransferError, TypeError):
@@ -71,8 +71,8 @@ class RowsWithoutFeatures(TransferError):
 
     def __init__(self, where: str, rows: int) -> None:
         super().__init__(
-            f"{capital(where)} has {rows:,} rows in which every feature is missing. They say "
-            "nothing about how the response depends on features: drop them."
+            f"{capital(where)} has {plural(rows, 'row')} in which every feature is missing. That "
+            "says nothing about how the response depends on features: leave it out."
         )
 
 

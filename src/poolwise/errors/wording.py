@@ -12,6 +12,11 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:] if first.isalpha() else text
 
 
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def listed(names: Sequence[object], most: int = 12) -> str:
     """Write names one after the other, shortened when there are many."""
     shown = ", ".join(repr(str(n)) for n in names[:most]) or "none"

@@ -26,7 +26,7 @@ DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each
 class BayesPooling(BaseEstimator):
     r"""Least squares on all tables, new features imputed, what is uncertain integrated out.
 
-    In the target :math:`x'' = m + B^\top x' + v`, so in a source that lacks :math:`x''` the
+    In the target :math:`x'' = m + x' B + v`, so in a source that lacks :math:`x''` the
     response has the coefficients :math:`\theta' + B\theta''` and the noise
     :math:`\sigma^2 + \theta''^\top\Sigma_v\theta''`. The target tells :math:`B` with an error,
     and a source may be in conflict with the target. With the source compressed to pseudo-rows
@@ -39,7 +39,8 @@ class BayesPooling(BaseEstimator):
     ``poolwise.bayes.conflict``. Target and sources together give a Gaussian posterior of
     :math:`\theta` for each value of the scales in ``poolwise.bayes.grid``; the answer is their
     average, weighed by evidence. Data pooling is the special case :math:`\hat B = 0` without
-    error, flat priors and no conflict; least squares on the target alone, that of endless conflict.
+    error, flat priors and no conflict; a ridge regression of the target alone is that of endless
+    conflict.
 
     Assumes that new features depend on old ones in the same way in target and sources, up to an
     error that conflict stands for, and linear models with independent noise of one variance in each

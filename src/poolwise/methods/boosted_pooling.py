@@ -23,13 +23,13 @@ class BoostedPooling(BaseEstimator):
     r"""Bayes pooling and boosted trees together, when the truth may not be linear.
 
     Trees are boosted on the rows of target and sources together, a source's rows without the
-    columns that it lacks. With these columns masked they give a *derived column* :math:`u`: what
+    columns that it lacks. With these columns masked they give a *derived column* :math:`x^*`: what
     history alone would predict, a function of shared columns, known in every table. Sources with
     different columns give one for each set of columns. Candidates are
 
     =====================  ==========================================================
     ``linear``             Bayes pooling on the columns as they are
-    ``derived``            Bayes pooling with :math:`u` as one more column
+    ``derived``            Bayes pooling with :math:`x^*` as one more column
     ``target_line``        Bayes pooling without history, on the target alone
     ``pooled_trees``       the trees, given all columns, as many as predict history best
     ``all_pooled_trees``   the trees, all of them

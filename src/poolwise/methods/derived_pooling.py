@@ -20,17 +20,17 @@ FEWEST = 5  # rows of the history, so that each has others to be predicted from
 class DerivedPooling(BaseEstimator):
     r"""Bayes pooling with what history alone would predict as one more column.
 
-    The column :math:`u` is that of :class:`BoostedPooling`: trees on all rows, each row scored by
+    The column :math:`x^*` is that of :class:`BoostedPooling`: trees on all rows, each row scored by
     trees that have not seen it, columns that a source lacks masked; one for each set of columns
-    that sources have. Given :math:`u` the model is
-    linear, so its coefficients can be read: that of :math:`u` says how much of what trees predict
+    that sources have. Given :math:`x^*` the model is
+    linear, so its coefficients can be read: that of :math:`x^*` says how much of what trees predict
     is taken over, and that of another column what it adds to it.
 
     The cheap middle way: better than Bayes pooling where shared columns act in bends and steps,
     and blind to bends in the new ones.
 
-    Assumes what :class:`BayesPooling` does, of the columns and :math:`u` together. The covariance
-    takes :math:`u` as it is, without the error of the trees.
+    Assumes what :class:`BayesPooling` does, of the columns and :math:`x^*` together. The covariance
+    takes :math:`x^*` as it is, without the error of the trees.
 
     Parameters
     ----------

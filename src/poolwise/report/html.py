@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolwise.errors import NotInstalled
+from poolwise.errors.wording import plural
 from poolwise.report import words
 from poolwise.report.figures import figures
 
@@ -59,7 +60,7 @@ def _template() -> Template:
     env.filters |= {
         "change": words.change,
         "change_range": lambda x: words.change_range(x["low"], x["high"]),
-        "count": words.plural,
+        "count": plural,
         "number": words.number,
         "p_value": words.p_value,
         "percent": words.percent,

@@ -13,10 +13,10 @@ from poolwise.contenders import BASELINE, TREES, named_methods
 from poolwise.cross_validation import compare_intake
 from poolwise.diagnostics.risk import without_sources
 from poolwise.errors import BadWeights, TooFewToCompare
+from poolwise.errors.wording import plural
 from poolwise.intake import Intake
 from poolwise.precision import Precision
 from poolwise.problem import Problem
-from poolwise.report.words import plural
 from poolwise.target_folds import FEWEST
 
 ALONE = "without_history"

@@ -65,11 +65,6 @@ def named(names: Sequence[str], most: int = NAMED) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def plural(count: int, noun: str) -> str:
-    """Return a count with its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def number(value: float | None, digits: int = 4) -> str:
     """Return a number with a few digits."""
     if value is None:
