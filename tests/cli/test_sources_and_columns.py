@@ -142,3 +142,15 @@ def test_a_report_does_not_say_that_a_table_lacks_what_was_dropped(folder, monke
     columns = json.loads((folder / "r.json").read_text())["columns"]
     assert [x["name"] for x in columns["dropped"]] == ["plant"]  # which history alone has
     assert "site" not in [x["name"] for x in columns["lines"]]
+
+
+@QUIET
+def test_gaps_of_the_only_table_are_no_history(folder, monkeypatch):
+    recent = pd.read_csv(folder / "recent.csv")
+    recent.loc[:12, "load"] = np.nan
+    recent.to_csv(folder / "recent.csv", index=False)
+    told = quick(folder, monkeypatch, "fit", "recent.csv", "--label", "wear", "--json")
+    assert told.exit_code == 0, told.output
+    verdict = json.loads(told.stdout)["verdict"]
+    assert verdict["answer"] == "no_history"
+    assert "Its rows that lack values were used" in verdict["text"]

@@ -34,6 +34,7 @@ from poolwise.cli.screen import say, say_json, show_table
 from poolwise.cli.seeded import seeded
 from poolwise.cli.verdicts import say_verdict
 
+OWN_GAPS = "There is no history: one table was given. Its rows that lack values were used, too."
 FORMAT, VERSION = "poolwise fit", 1
 
 
@@ -105,6 +106,8 @@ def fit_model(
             model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)
             found = diagnose(model)
             answer = {"answer": found.answer, "text": found.verdict}
+            if found.sources and not given.sources:
+                answer = {"answer": "no_history", "text": OWN_GAPS}
         else:
             made = report_on(given, method=method, precision=precision, seed=seed)
             model, answer = made.model, made.data["verdict"]
