@@ -19,7 +19,7 @@ COMMANDS = {
     "scale": ["benchmarks.scale"],
     "boosted": ["benchmarks.boosted", "--jobs", "2", "--only", "datasets"],
     "lies": ["benchmarks.boosted", "--jobs", "2"]
-    + [f"--only={question}" for question in ("cost", "learners", "lies", "coverage")],
+    + [f"--only={question}" for question in ("cost", "learners", "auto", "lies", "coverage")],
     "accuracy": ["benchmarks.accuracy"],
     "today": ["benchmarks.today", "--jobs", "2", "--picture", "docs/pictures/two_tables.svg"],
 }

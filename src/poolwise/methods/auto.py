@@ -26,7 +26,8 @@ class Auto(BaseEstimator):
     :class:`BayesPooling` is kept, whose coefficients can be read. ``model.reason_`` has the numbers
     in words, and ``model.method_`` is the method that was taken.
 
-    Assumes what that method does, and exchangeable target rows. Of few rows it stays linear.
+    Assumes what that method does, and exchangeable target rows. Below five rows it stays linear,
+    and with few the test seldom finds anything.
 
     Parameters
     ----------
