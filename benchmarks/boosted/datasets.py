@@ -108,7 +108,9 @@ def _against(
         f"RMSE of boosted_pooling / {what}",
         (float(np.exp(np.mean(np.log(ratio)))),),
         Target(f"at most {most:g}" + ("" if losses is None else f", {losses} lost"), high=most),
-        detail=f"{record} (Wilcoxon, p < {LEVEL:g}){''.join(f', {name}' for name in lost)}; "
-        f"geometric mean, cells {min(ratio):.2f} to {max(ratio):.2f}" + (about and f"; {about}"),
+        detail=f"{record} (Wilcoxon, p < {LEVEL:g}); "
+        + (f"lost: {', '.join(lost)}; " if lost else "")
+        + f"geometric mean, cells {min(ratio):.2f} to {max(ratio):.2f}"
+        + (about and f"; {about}"),
         missed=losses is not None and len(lost) > losses,
     )
