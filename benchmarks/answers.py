@@ -25,6 +25,7 @@ class Answer:
     target: Target | None = None
     unit: str = ""
     detail: str = ""
+    missed: bool = False  # something that the target says beside its range
 
     @property
     def value(self) -> float:
@@ -33,10 +34,10 @@ class Answer:
 
     @property
     def met(self) -> bool | None:
-        """Whether the median lies in the target's range; None without a target."""
+        """Whether the target is met, its range by the median; None without a target."""
         if self.target is None:
             return None
-        return self.target.low <= self.value <= self.target.high
+        return not self.missed and self.target.low <= self.value <= self.target.high
 
 
 def ratios(above: list[float], below: list[float]) -> tuple[float, ...]:

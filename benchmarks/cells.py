@@ -35,12 +35,12 @@ Predictions: TypeAlias = Callable[
 ]
 
 
-def cell_samples(table: str, name: str, runs: int) -> Iterator[Sample]:
-    """Yield the first published splits of one dataset of one table."""
+def cell_samples(table: str, name: str, runs: int, first: int = 1) -> Iterator[Sample]:
+    """Yield published splits of one dataset of one table, from the first on, counted from one."""
     spec = read_table_spec(table)
     rows = ordered(datasets.load(name), "corrected")
     shared = rows.shape[1] - 1 - spec.new_features
-    for split in splits_of(spec, name)[:runs]:
+    for split in splits_of(spec, name)[first - 1 : first - 1 + runs]:
         source, target = rows[split.source][:MOST_SOURCE_ROWS], rows[split.target]
         test = rows[split.test][:MOST_TEST_ROWS]
         history = source[:, :shared], source[:, -1]

@@ -13,6 +13,10 @@ from numpy.testing import assert_allclose
 
 from benchmarks import merging
 from benchmarks.answers import Answer, Target
+from benchmarks.boosted.auto import auto
+from benchmarks.boosted.cost import boosters_grown
+from benchmarks.boosted.datasets import OTHERS, OURS, TREES, cell_errors, on_datasets
+from benchmarks.cells import cell_samples
 from benchmarks.dask_files import dask_files
 from benchmarks.parquet_reading import parquet_reading
 from benchmarks.peak import peak_in_new_process
@@ -123,6 +127,66 @@ def test_the_plain_loop_computes_what_ours_does(monkeypatch, table):
     tables._rows.cache_clear()
     assert len(ours) == 2 * 4
     assert_allclose(ours, loop, rtol=1e-9)  # normal columns: a condition number below 10
+
+
+def test_splits_of_a_cell_are_counted_from_one(monkeypatch):
+    monkeypatch.setattr(datasets, "load", made_up)
+    first, second = cell_samples("large100", "energy", 2)
+    (again,) = cell_samples("large100", "energy", 1, first=2)
+    assert_allclose(again.X, second.X, rtol=0)
+    assert not np.array_equal(first.X, second.X)
+
+
+def test_a_method_that_refuses_some_split_is_left_out_of_the_cell(monkeypatch):
+    found = {OURS: np.ones(2), "bayes_pooling": np.ones(2), "monotone_likelihood": np.ones(1)}
+    monkeypatch.setattr("benchmarks.boosted.datasets.errors_of", lambda *_: found)
+    assert set(cell_errors("small5", "energy", 2, 1)) == {OURS, "bayes_pooling"}
+
+
+def beaten_by(monkeypatch, winner, cells):
+    """Answer for cells where ours is far better than others, but for a winner in some cells."""
+    below, made = np.linspace(0.01, 0.02, 8), []
+
+    def errors(*_):
+        made.append({method: np.full(8, 3.0) for method in (*OTHERS, TREES)} | {OURS: np.ones(8)})
+        if len(made) <= cells:
+            made[-1][winner] = 1.0 - below
+        return made[-1]
+
+    monkeypatch.setattr("benchmarks.boosted.datasets.cell_errors", errors)
+    return on_datasets(quick=False, jobs=1, firsts=(9,))
+
+
+def test_two_lost_cells_miss_a_target_that_allows_one(monkeypatch):
+    trees, bayes, _ = beaten_by(monkeypatch, "bayes_pooling", 2)
+    assert trees.met
+    assert "splits 9 to 16" in bayes.what
+    assert "34 won, 0 tied, 2 lost" in bayes.detail
+    assert "lost: small5 concrete, small5 energy;" in bayes.detail
+    assert bayes.value < bayes.target.high
+    assert not bayes.met
+
+
+@pytest.mark.parametrize("winner", [*OTHERS, TREES])
+def test_the_best_other_may_be_any_method(monkeypatch, winner):
+    *_, best = beaten_by(monkeypatch, winner, 36)
+    assert "36 lost" in best.detail
+    assert f"the best in hindsight: {winner} 36" in best.detail
+    assert not best.met
+
+
+@pytest.mark.slow
+def test_a_fit_grows_five_boosters_on_all_rows_and_three_times_ten_on_the_target():
+    t = make_tables(60, shared=3, new=1, target_rows=100)
+    fit = PooledRegressor(OURS).fit
+    assert boosters_grown(lambda: fit(t.X, t.y, sources=t.sources())) == 35
+
+
+@pytest.mark.slow
+def test_auto_is_as_good_as_the_method_that_it_takes():
+    (answer,) = auto(quick=True, jobs=1)
+    assert answer.value >= 1.0
+    assert "linear 15: " in answer.detail
 
 
 def test_without_data_the_question_is_left_out_and_says_so(monkeypatch, capsys):

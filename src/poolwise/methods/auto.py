@@ -26,7 +26,8 @@ class Auto(BaseEstimator):
     :class:`BayesPooling` is kept, whose coefficients can be read. ``model.reason_`` has the numbers
     in words, and ``model.method_`` is the method that was taken.
 
-    Assumes what that method does, and exchangeable target rows. Of few rows it stays linear.
+    Assumes what that method does, and exchangeable target rows. Below five rows it stays linear,
+    and with few the test often finds nothing.
 
     Parameters
     ----------
@@ -35,8 +36,8 @@ class Auto(BaseEstimator):
     most_rows : int, default=200_000
         Rows of the history that trees learn from; of a longer one so many are drawn.
     learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good and
-        grow faster.
+        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good;
+        :class:`BoostedPooling` says how long they take.
 
     Examples
     --------

@@ -39,8 +39,8 @@ class DerivedPooling(BaseEstimator):
     most_rows : int, default=200_000
         Rows of the history that trees learn from; of a longer one so many are drawn.
     learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good and
-        grow faster.
+        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good;
+        :class:`BoostedPooling` says how long they take.
 
     Examples
     --------
