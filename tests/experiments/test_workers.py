@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from poolwise.errors import BadOption, WorkerDied
 from poolwise.experiments.workers import each
@@ -59,6 +60,21 @@ def die_or_sleep(seconds):
     if not seconds:
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(seconds)
+
+
+def write_threads(path):
+    import scipy.linalg  # noqa: F401  with a BLAS of its own, beside NumPy's
+
+    blas = [x["num_threads"] for x in threadpool_info() if x["user_api"] == "blas"]
+    Path(path).write_text(f"{sorted(blas)}")
+
+
+@pytest.mark.slow
+def test_linear_algebra_has_one_thread_in_each_process(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    files = [(str(tmp_path / name),) for name in "ab"]
+    assert sorted(each(write_threads, files, 2)) == [0, 1]
+    assert {set(Path(f).read_text()[1:-1].split(", ")) == {"1"} for (f,) in files} == {True}
 
 
 @pytest.mark.slow

@@ -98,6 +98,9 @@ def _interrupts_ignored() -> Iterator[None]:
 
 def _begin() -> None:
     """Make a process a worker: one thread, deaf to Ctrl-C, gone when its parent is."""
+    import numpy as np  # noqa: F401  limits hold for libraries that are loaded already
+    import scipy.linalg  # noqa: F401
+
     threadpool_limits(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
