@@ -7,7 +7,6 @@ import pytest
 
 from poolwise import METHODS, errors
 from poolwise.errors import TransferError, TransferWarning
-from poolwise.errors.wording import counted, listed
 
 # One of each, as its callers make it.
 EXAMPLES = [
@@ -197,13 +196,3 @@ def test_a_type_that_cannot_be_read_is_a_type_error_too():
 def test_a_name_in_other_capitals_is_near():
     assert "Did you mean 'cost'?" in str(errors.MissingColumns(["COST"], ["age", "cost"]))
     assert "mean" not in str(errors.MissingColumns(["zzz"], ["age", "cost"]))
-
-
-def test_long_lists_are_shortened():
-    names = [f"c{j}" for j in range(15)]
-    assert listed(names).endswith("'c10', 'c11' and 3 more")
-    assert listed(names[:12]).endswith("'c10', 'c11'")
-    assert listed([]) == "none"
-    counts = dict.fromkeys(names, 1_000)
-    assert counted(counts).endswith("'c11' in 1,000, 3 more columns")
-    assert counted({"a": 2}) == "'a' in 2"

@@ -14,6 +14,7 @@ ROOT = Path(poolwise.__file__).parent
 
 # A module or package may import only what stands before it.
 ORDER = [
+    "wording",
     "errors",
     "options",
     "precision",

@@ -11,10 +11,10 @@ import numpy as np
 import scipy.stats
 
 from poolwise.double_double import Array
-from poolwise.errors.wording import listed, plural
 from poolwise.p_values import corrected_p
 from poolwise.text_tables import html_table, paragraph, text_table
 from poolwise.tree_summary import MeanTrees
+from poolwise.wording import listed, plural
 
 FEW_TEST_ROWS = 5  # below this the RMSE of a fold is far from that of all rows
 FEWEST_TESTED = 10  # rows: the folds of fewer show chance alone, whatever their number

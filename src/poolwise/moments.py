@@ -24,7 +24,6 @@ from poolwise.errors import (
     NotFinite,
     ShapeMismatch,
 )
-from poolwise.errors.wording import plural
 from poolwise.exact_sums import ExactSums
 from poolwise.merging import merged
 from poolwise.moments_record import Record
@@ -34,6 +33,7 @@ from poolwise.sharing import check_shareable
 from poolwise.store import read, record_of, text_of
 from poolwise.strict_json import MOST_BYTES, AnyPath
 from poolwise.subtraction import weight_left, without
+from poolwise.wording import plural
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from poolwise.errors import LevelAssumed, MissingColumns, NotMoments, TransferWarning, UnclearLevels
-from poolwise.errors.wording import listed
 from poolwise.intake import lacking_somewhere
 from poolwise.moments import Moments
 from poolwise.problem import Problem
@@ -17,6 +16,7 @@ from poolwise.tables.indicators import groups_of
 from poolwise.tables.levels_apart import levels_apart
 from poolwise.tables.moments_table import Levels, MomentsTable, open_moments, part_of
 from poolwise.tables.sources import Sources
+from poolwise.wording import listed
 
 
 @dataclass(frozen=True, eq=False)

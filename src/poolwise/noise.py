@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from poolwise.chunks import HEAVIEST, WEIGHTS
 from poolwise.errors import NoiseNotEstimable, TransferWarning
-from poolwise.errors.wording import rows_for
 from poolwise.fit import Ddof, noise_of
 from poolwise.problem import Problem
+from poolwise.wording import rows_for
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from poolwise.boosting.derived_column import DerivedColumn
 from poolwise.boosting.stack import Stack
 from poolwise.double_double import Array
 from poolwise.errors import MissingHere, NotFinite, PredictionsBounded, TransferWarning
-from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit, regress
 from poolwise.fitted_model import FittedModel
 from poolwise.intervals import prediction_deviation, quantile
@@ -23,6 +22,7 @@ from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.problem import JointMethod
 from poolwise.tables import Table
 from poolwise.tables.columns import Column, encoded
+from poolwise.wording import listed
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from poolwise.chunks import LARGEST
 from poolwise.double_double import Array
 from poolwise.errors import DuplicateColumns, ModelAssumes, UnusableModel
-from poolwise.errors.wording import listed
 from poolwise.moments import Moments
 from poolwise.moments_record import Record
 from poolwise.published_numbers import correlations, count, inverse, number, numbers
 from poolwise.row_sums import units_of
+from poolwise.wording import listed
 
 ROUNDED = 0.05  # share by which a noise, printed with a few digits, may differ from what follows
 APART = 0.5  # standard deviations by which a mean may, which suffers more from few digits

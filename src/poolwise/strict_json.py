@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.double_double import Array
-from poolwise.errors.wording import listed
+from poolwise.wording import listed
 
 MOST_BYTES = 2**28  # of a file that is read unless told otherwise
 

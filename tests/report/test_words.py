@@ -103,8 +103,3 @@ def test_changes_are_told_with_their_direction(share, said):
 )
 def test_intervals_of_changes_are_told_from_end_to_end(low, high, said):
     assert words.change_range(low, high) == said
-
-
-@pytest.mark.parametrize(("p", "said"), [(0.83, "83%"), (0.9999, "above 99%"), (0.0, "below 1%")])
-def test_no_probability_is_told_as_certain(p, said):
-    assert words.probability(p) == said

@@ -15,10 +15,10 @@ from rich.console import Console
 from poolwise.cli.messages import harmless, tell
 from poolwise.cli.wording import as_typed
 from poolwise.errors import NotOverwritten, RowsDropped, TooFewToShare, TransferWarning
-from poolwise.errors.wording import listed, plural
 from poolwise.moments import Moments
 from poolwise.store import SUFFIX
 from poolwise.tables.row_splitter import Lacks
+from poolwise.wording import listed, plural
 
 FORMAT, VERSION = "poolwise moments report", 1
 FEW = 10  # rows per column: of fewer, moments tell a good deal about single rows

@@ -26,8 +26,8 @@ from poolwise.cli.recent import CALLED, STDIN, open_table, paths_of, rows_of
 from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
 from poolwise.cli.screen import say, say_json
 from poolwise.errors import MissingColumns, OtherSpelling
-from poolwise.errors.wording import listed
 from poolwise.progress import waiting
+from poolwise.wording import listed
 
 FORMAT, VERSION = "poolwise predictions", 1
 

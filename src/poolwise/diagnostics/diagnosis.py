@@ -13,10 +13,10 @@ from poolwise.diagnostics.predictability import Predictability, predictability
 from poolwise.diagnostics.risk import solved
 from poolwise.diagnostics.shift import Shift, shift
 from poolwise.diagnostics.subject import problem_of
-from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.methods import name_of_method
 from poolwise.text_tables import paragraph
+from poolwise.wording import listed, probability
 
 SMALL = 0.01  # gain, as a share of the noise variance, that matters little
 NAMED = 5  # names in a sentence
@@ -217,8 +217,7 @@ def _answer(line: GainLine, rows: int) -> str:
     if answer == "matters_little":
         return f"History matters little here: {numbers}."
     helps = "History helps" if answer == "helps" else "History probably helps"
-    sure = "above 99%" if line.probability > 0.995 else f"{line.probability:.0%}"
-    return f"{helps}: {numbers}; it helps with probability {sure}."
+    return f"{helps}: {numbers}; it helps with probability {probability(line.probability)}."
 
 
 def _word(line: GainLine, rows: int) -> str:
@@ -252,5 +251,5 @@ def _of_own(line: GainLine) -> str:
     better = "better" if line.relative >= 0.0 else "worse"
     return (
         f"The fit itself, by {line.fit}, is expected to be {abs(line.fall):.1%} {better} in RMSE "
-        f"than {line.over} (better with probability {line.probability:.0%})."
+        f"than {line.over} (better with probability {probability(line.probability)})."
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from poolwise.errors.family import TransferWarning
-from poolwise.errors.wording import capital, counted, listed, plural, rows_for
+from poolwise.wording import capital, counted, listed, plural, rows_for
 
 
 class DroppedColumns(TransferWarning):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import did_you_mean, listed
+from poolwise.wording import did_you_mean, listed
 
 
 class UnknownDataset(TransferError):

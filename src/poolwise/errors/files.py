@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from poolwise.errors.family import TransferError
 from poolwise.errors.numbers import NotFinite
-from poolwise.errors.wording import capital, counted, listed, plural
+from poolwise.wording import capital, counted, listed, plural
 
 
 class FilesNotFound(TransferError):

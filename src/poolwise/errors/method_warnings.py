@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from poolwise.errors.family import TransferWarning
-from poolwise.errors.wording import listed
+from poolwise.wording import listed
 
 LEAST_NORM = "the ones of least norm (in units of standard deviations) were taken"
 

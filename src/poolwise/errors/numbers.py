@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital, counted, listed, plural
+from poolwise.wording import capital, counted, listed, plural
 
 
 class NotFinite(TransferError):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital, counted, did_you_mean, listed
+from poolwise.wording import capital, counted, did_you_mean, listed
 
 
 class BadSource(TransferError, TypeError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital
+from poolwise.wording import capital
 
 
 class UnreadableMoments(TransferError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from poolwise.errors.family import TransferError
-from poolwise.errors.wording import capital, listed, nearest, plural
+from poolwise.wording import capital, listed, nearest, plural
 
 
 class UnknownTable(TransferError, TypeError):

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolwise.errors import BadOption, NotALine
-from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.fitted_model import FittedModel
 from poolwise.methods import name_of_method
 from poolwise.prediction import fits_on
 from poolwise.tables.columns import Column
+from poolwise.wording import listed
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from poolwise.errors import BadOption, CannotExport
-from poolwise.errors.wording import listed
 from poolwise.exports.line import Line, NumberTerm, TextTerm, is_unicode
+from poolwise.wording import listed
 
 TOGETHER = 100  # terms in one bracket: engines refuse expressions that are nested too deeply
 

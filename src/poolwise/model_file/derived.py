@@ -16,7 +16,6 @@ from poolwise.boosting.spread import MOST, Spread
 from poolwise.boosting.stack import Stack
 from poolwise.boosting.tree_mean import TreeMean
 from poolwise.boosting.trees import Trees
-from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.model_file.fits import fit_in, fit_text
 from poolwise.model_file.tables import problem_in, problem_text
@@ -35,6 +34,7 @@ from poolwise.strict_json import (
     vector,
     within,
 )
+from poolwise.wording import listed
 
 MOST_TREES = 2**20
 NOT_TREES = ("linear", "derived", "target_line", "corrected")  # candidates with fields of their own

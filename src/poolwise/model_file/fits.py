@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, cast
 
 from poolwise.errors import BeyondDoubles, TransferWarning
-from poolwise.errors.wording import listed
 from poolwise.fit import LinearFit
 from poolwise.strict_json import (
     Wrong,
@@ -24,6 +23,7 @@ from poolwise.strict_json import (
     vector,
 )
 from poolwise.tails import Tails
+from poolwise.wording import listed
 
 OURS = TransferWarning.__module__
 KEYS = tuple(k for k in LinearFit.__dataclass_fields__ if k != "pool")

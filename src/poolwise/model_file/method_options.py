@@ -16,9 +16,9 @@ import numpy as np
 
 from poolwise.answer import AnyMethod
 from poolwise.errors import CannotSave
-from poolwise.errors.wording import listed
 from poolwise.methods import METHOD_NAMES, METHODS, ROW_METHODS
 from poolwise.strict_json import Wrong, fields, shown
+from poolwise.wording import listed
 
 KINDS = METHODS | ROW_METHODS
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no such numbers

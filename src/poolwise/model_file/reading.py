@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Literal, cast
 
 from poolwise.errors import UnreadableModel
-from poolwise.errors.wording import listed
 from poolwise.fitted_model import FittedModel
 from poolwise.methods import METHOD_NAMES
 from poolwise.model_file.derived import derived_in
@@ -33,6 +32,7 @@ from poolwise.strict_json import (
 )
 from poolwise.tables.columns import Column, encoded
 from poolwise.tables.moments_table import Levels
+from poolwise.wording import listed
 
 KEYS = (
     *("made_with", "options", "method", "response", "response_is_named", "columns"),

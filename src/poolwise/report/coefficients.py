@@ -6,11 +6,11 @@ from typing import Any
 
 from poolwise.answer import Derived
 from poolwise.boosting.stack import Stack
-from poolwise.errors.wording import plural
 from poolwise.fit import LinearFit
 from poolwise.intake import Intake
 from poolwise.methods.target_only import TargetOnly
 from poolwise.summary import CoefficientLine, Summary, summarise
+from poolwise.wording import plural
 
 UNKNOWN = CoefficientLine("", None, None, None, None, 0)  # of a column that least squares lacks
 DRAWN = 20  # columns in the figure, so that it fits a printed page

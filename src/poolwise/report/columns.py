@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from poolwise.errors import DroppedColumns, TransferWarning
-from poolwise.errors.wording import plural
 from poolwise.fit import LinearFit
 from poolwise.intake import Intake
 from poolwise.report.words import named
 from poolwise.tables.columns import Column
+from poolwise.wording import plural
 
 ROLES = {
     "new": "New: no source has them",

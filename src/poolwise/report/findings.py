@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from poolwise.diagnostics import Conflict, Diagnosis, Influence, Predictability, Shift
-from poolwise.errors.wording import plural
 from poolwise.report.words import named, number
+from poolwise.wording import plural
 
 LISTED = 20  # lines of a table
 NONE = "There is no history, so there is nothing to compare."

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolwise.errors import NotInstalled
-from poolwise.errors.wording import plural
 from poolwise.report import words
 from poolwise.report.figures import figures
+from poolwise.wording import plural, probability
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -64,7 +64,7 @@ def _template() -> Template:
         "number": words.number,
         "p_value": words.p_value,
         "percent": words.percent,
-        "probability": words.probability,
+        "probability": probability,
         "short": words.short,
         "signed": words.signed,
         "visible": words.visible,

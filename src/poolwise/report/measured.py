@@ -13,11 +13,11 @@ from poolwise.contenders import BASELINE, TREES, named_methods
 from poolwise.cross_validation import compare_intake
 from poolwise.diagnostics.risk import without_sources
 from poolwise.errors import BadWeights, TooFewToCompare
-from poolwise.errors.wording import plural
 from poolwise.intake import Intake
 from poolwise.precision import Precision
 from poolwise.problem import Problem
 from poolwise.target_folds import FEWEST
+from poolwise.wording import plural
 
 ALONE = "without_history"
 # Rows of the target and of the history up to which a method that reads them again is quick.

@@ -11,10 +11,10 @@ from poolwise.answer import AnyMethod
 from poolwise.cross_validation import fold_fits
 from poolwise.double_double import Array
 from poolwise.errors import NeedsRows, TooFewRows, TooFewToCompare
-from poolwise.errors.wording import plural
 from poolwise.intake import Intake
 from poolwise.precision import Precision
 from poolwise.progress import tracked
+from poolwise.wording import plural
 
 DRAWN = 300  # points of a figure, at most
 LISTED = 12  # outliers that are named

@@ -17,9 +17,9 @@ from poolwise.contenders import BASELINE
 from poolwise.diagnostics import Diagnosis
 from poolwise.diagnostics.diagnosis import FEWEST_SURE, SMALL
 from poolwise.diagnostics.gain import SURE
-from poolwise.errors.wording import plural
 from poolwise.report.measured import ALONE
-from poolwise.report.words import change_range, named, number, probability, short, than
+from poolwise.report.words import change_range, named, number, short, than
+from poolwise.wording import plural, probability
 
 ANSWERS = {
     "no_history": "There is no history",

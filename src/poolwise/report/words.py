@@ -124,13 +124,6 @@ def change_range(low: float, high: float) -> str:
     return f"{change(low)} to {change(high)}"
 
 
-def probability(p: float) -> str:
-    """Return a probability that is never written as certain."""
-    if p > 0.995:
-        return "above 99%"
-    return "below 1%" if p < 0.005 else f"{p:.0%}"
-
-
 def p_value(p: float | None) -> str:
     """Return a p-value."""
     if p is None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from poolwise.chunks import doubles, doubles_of_objects
 from poolwise.double_double import Array
 from poolwise.errors import NotNumeric, NotTwoDimensional, RoundedIntegers
-from poolwise.errors.wording import listed
 from poolwise.tables.columns import Column
+from poolwise.wording import listed
 
 
 @dataclass(frozen=True, eq=False)

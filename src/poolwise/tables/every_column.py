@@ -10,7 +10,6 @@ import narwhals as nw
 import numpy as np
 
 from poolwise.errors import BadOption, MissingColumns, NotNumeric, UnknownTable
-from poolwise.errors.wording import listed
 from poolwise.tables import Table, open_table
 from poolwise.tables.arrow_columns import Kind, kind_of
 from poolwise.tables.clusters import is_elsewhere, open_frame
@@ -21,6 +20,7 @@ from poolwise.tables.formats import Reader
 from poolwise.tables.frames import numbers_among
 from poolwise.tables.streamed import StreamedTable
 from poolwise.tables.streams import is_stream, open_stream
+from poolwise.wording import listed
 
 WORDS: dict[Kind, str] = {"text": "text", "number": "numbers"}
 

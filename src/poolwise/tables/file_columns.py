@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poolwise.errors import BadOption, NotInFile, NotNumeric
-from poolwise.errors.wording import listed
 from poolwise.tables.arrow_columns import Kind, kind_of
 from poolwise.tables.files import Files
 from poolwise.tables.formats import Reader
+from poolwise.wording import listed
 
 
 def check_presence(

@@ -20,10 +20,10 @@ from poolwise.errors import (
     TransferWarning,
     UnclearLevels,
 )
-from poolwise.errors.wording import listed
 from poolwise.moments import Moments
 from poolwise.tables.columns import Column
 from poolwise.tables.indicators import NONE_LEFT, flaw_of_indicators, with_the_rest
+from poolwise.wording import listed
 
 EXACTLY_NONE = 2.0**-90  # as NONE_LEFT, in exact moments, whose means have twice the digits
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from poolwise.errors import FilesNotFound, UnknownFormat
-from poolwise.errors.wording import listed
+from poolwise.wording import listed
 
 FORMATS = {
     ".parquet": "parquet",

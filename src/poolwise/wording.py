@@ -1,4 +1,4 @@
-"""How messages write names and counts."""
+"""How sentences write names, counts and probabilities."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def capital(text: str) -> str:
 def plural(count: int, noun: str) -> str:
     """Write a count with its noun."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def probability(p: float) -> str:
+    """Return a probability that is never written as certain."""
+    if p > 0.995:
+        return "above 99%"
+    return "below 1%" if p < 0.005 else f"{p:.0%}"
 
 
 def listed(names: Sequence[object], most: int = 12) -> str:
