@@ -6,7 +6,6 @@ fit, so a standard error is taken over repetitions, never over rows.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from benchmarks.repetitions import asked
 from benchmarks.report import versions
 from poolwise import PooledRegressor
 from poolwise.double_double import Array
@@ -179,12 +179,7 @@ def _with_error(values: Array) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a table; return 1 if a target is missed."""
-    parser = argparse.ArgumentParser(prog="benchmarks.coverage", description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=1000, help="of each line (1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (0)")
-    options = parser.parse_args(arguments)
-    if options.repetitions < 2:
-        parser.error("a standard error takes two repetitions")
+    options = asked("benchmarks.coverage", __doc__, arguments)
     print(versions(("poolwise", "numpy", "scipy")))
     print(f"\nCoverage of 95 % intervals of bayes_pooling, {options.repetitions:,} repetitions\n")
     print(f"{'':<28}  {'predictions':>15}  {'coefficients':>15}")

@@ -6,11 +6,11 @@ the gain that ``gain`` promises is found, and its 95 % interval holds it.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from benchmarks.repetitions import asked
 from benchmarks.report import versions
 from poolwise import Moments, Problem
 from poolwise.diagnostics import gain, shift
@@ -106,12 +106,7 @@ def _problem(target: Array, source: Array) -> Problem:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print three tables; return 1 if alarms are more than chance explains."""
-    parser = argparse.ArgumentParser(prog="benchmarks.honesty", description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=1000, help="of each number (1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (0)")
-    options = parser.parse_args(arguments)
-    if options.repetitions < 2:
-        parser.error("a standard error takes two repetitions")
+    options = asked("benchmarks.honesty", __doc__, arguments)
     count, seed = options.repetitions, options.seed
     most = LEVEL + 3.0 * np.sqrt(LEVEL * (1.0 - LEVEL) / count)
     print(versions(("poolwise", "numpy", "scipy")))

@@ -16,6 +16,7 @@ from poolwise.chunks import CHUNK
 from poolwise.exact_sums import ExactSums
 from tests.laws.exact import exact_moments_of_many
 from tests.numbered_columns import names_of, read
+from tests.stored_moments import assert_same_bits
 
 lawful = settings(deadline=None, max_examples=60)
 
@@ -41,21 +42,6 @@ def assert_rounded_once(moments, rows, weights=None):
         for k, value in enumerate(exact.scatter[j]):
             held = S.high[j, k], S.low[j, k]
             assert held == nearest_pair(value / unit[j] / unit[k])
-
-
-def assert_same_bits(a, b):
-    assert (a.names, a.rows, a.weight) == (b.names, b.rows, b.weight)
-    assert (a.weight_tail, a.precision) == (b.weight_tail, b.precision)
-    for left, right in (
-        (a.mean, b.mean),
-        (a.mean_tail, b.mean_tail),
-        (a.scatter.pair.high, b.scatter.pair.high),
-        (a.scatter.pair.low, b.scatter.pair.low),
-        (a.units, b.units),
-        (a.low, b.low),
-        (a.high, b.high),
-    ):
-        assert_array_equal(left, right)
 
 
 @st.composite
