@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted bench-today bench-pages paper-pages accuracy simulate fuzz reproduce release-check lock clean
+.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted bench-today bench-pages paper-pages accuracy anatomy schemas simulate fuzz reproduce release-check lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -13,19 +13,19 @@ unexport PYTHONDONTWRITEBYTECODE
 # Errors only: every version and hash is in the lock.
 PIP := $(RUN) pip -qq --no-input --disable-pip-version-check
 
-help: ## List the verbs
+help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-setup: $(READY) ## Make .venv with the locked packages and poolwise itself
+setup: $(READY) ## Create .venv with the locked packages and poolwise itself
 	@echo ".venv is ready"
 
-demo: $(READY) ## Show what pooling does, on data that comes with scikit-learn
-	@$(RUN) poolwise.demo --force
+demo: $(READY) ## Show two examples: history helps, and history does not help
+	@$(RUN) poolwise.cli demo --force
 
 test: check ## Run the checks, then every test
 	@$(RUN) pytest -n auto --dist worksteal
 
-test-browser: $(READY) chromium ## Look at the report in Chromium, which is installed where it can be
+test-browser: $(READY) chromium ## Test the report in Chromium, installing it if possible
 	@$(RUN) pytest -n auto -m browser tests/report
 
 # The browser comes from the system; Playwright, which drives it, would bring one of its own.
@@ -47,49 +47,55 @@ check: $(READY) ## Format, lint and types
 	@$(RUN) ruff check .
 	@$(RUN) mypy
 
-format: $(READY) ## Format the code and mend what the linter can mend
+format: $(READY) ## Format the code and fix what the linter can fix
 	@$(RUN) ruff format .
 	@$(RUN) ruff check --fix .
 
-docs: $(READY) ## Build the site; check its links; run its code, the docstrings' and the gallery's
+docs: $(READY) ## Build the site, check its links, run its code blocks, doctests and gallery
 	@$(RUN) sphinx -W --keep-going -b html docs docs/_build/html
 	@$(RUN) pytest -q -n auto src tests/test_docs.py -k "not build_without_a_warning"
 	@echo "Open docs/_build/html/index.html"
 
-bench: $(READY) ## Measure seconds and bytes
+bench: $(READY) ## Measure time and memory
 	@$(RUN) benchmarks
 
-bench-scale: $(READY) ## Measure files, clusters and peers; writes 3.2 GB to the temporary folder
+bench-scale: $(READY) ## Measure files, clusters and other libraries; writes 3.2 GB to the temporary folder
 	@$(RUN) benchmarks.scale
 
-bench-boosted: $(READY) ## Hold boosted pooling against trees, Bayes pooling and history that lies
+bench-boosted: $(READY) ## Compare boosted pooling with trees and Bayes pooling, also with corrupted history
 	@$(RUN) benchmarks.boosted --jobs $(JOBS)
 
-bench-today: $(READY) ## Hold pooling against what people do today; the table and picture of the README
+bench-today: $(READY) ## Compare pooling with the usual choices: the README's table and picture
 	@$(RUN) benchmarks.today --jobs $(JOBS) --picture docs/pictures/two_tables.svg
 
-bench-pages: $(READY) ## Run them all, for an hour on an idle machine, and write docs/benchmarks
+bench-pages: $(READY) ## Run all benchmarks (an hour on an idle machine) and write docs/benchmarks
 	@.venv/bin/python docs/benchmarks/write.py
 
-paper-pages: $(READY) ## Compute the paper by both protocols and write docs/paper
-	@.venv/bin/python docs/paper/write.py
+paper-pages: $(READY) ## Recompute the paper with both protocols and write docs/paper
+	@$(RUN) docs.paper.write
 
-accuracy: $(READY) ## Count right digits on the reference sets of NIST, beside other packages
+accuracy: $(READY) ## Count correct digits on the NIST reference datasets, next to other packages
 	@$(RUN) benchmarks.accuracy
 
-simulate: $(READY) ## Bayes pooling where history is wrong; how often intervals and diagnostics hold
+anatomy: $(READY) ## Count modules, lines and imports, and the modules that a fit and a report pass
+	@$(RUN) benchmarks.anatomy
+
+schemas: $(READY) ## Write the JSON Schemas of model and moments files from their declarations
+	@$(RUN) poolwise.model.model_file
+
+simulate: $(READY) ## Simulate wrong history; measure the coverage of intervals and diagnostics
 	@$(RUN) benchmarks.robustness
 	@$(RUN) benchmarks.coverage
 	@$(RUN) benchmarks.honesty
 
-fuzz: $(READY) ## Try adversarial arrays for MINUTES (10 unless given), from SEED on
+fuzz: $(READY) ## Fit adversarial arrays for MINUTES (default 10), starting at SEED
 	@$(RUN) tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 reproduce: $(READY) ## Compute the paper again, or what ARGS names: make reproduce ARGS="small5"
-	@$(RUN) poolwise reproduce $(ARGS)
+	@$(RUN) paper $(ARGS)
 
 # Not part of make test: it needs the network, and minutes.
-release-check: $(READY) ## Build wheel and sdist, install them afresh, newest and oldest, and use them
+release-check: $(READY) ## Build wheel and sdist, and test them in fresh environments, with newest and oldest packages
 	@$(RUN) tests.release
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade moves all of them.
@@ -102,9 +108,9 @@ lock: $(READY) ## Write requirements.lock from pyproject.toml
 		--fork-strategy fewest --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" $(LOCK_FLAGS)
 
-clean: ## Remove .venv, caches and everything built
+clean: ## Remove .venv, caches and build results
 	@rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build docs/gallery demo_output reproduction
-	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src paper tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # A .venv whose pip does not run was left half-made, and is made again.
 $(READY): requirements.lock requirements-uv.lock pyproject.toml

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words, interleaved
 from poolwise import Moments
-from poolwise.bayes.model import model
-from poolwise.bayes.posterior import points
-from poolwise.bayes.scaling import scaled
-from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.problem import Problem
+from poolwise.linear.problem import Problem
+from poolwise.methods.bayes.evidence import points
+from poolwise.methods.bayes.scaling import scaled
+from poolwise.methods.bayes_pooling import BayesPooling, model
 
 SOURCE_ROWS = 300
 # Features, half of them new; sources; target rows. Few rows leave more points of the grid open.

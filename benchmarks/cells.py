@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
-from poolwise.double_double import Array
-from poolwise.experiments import datasets
-from poolwise.experiments.columns import ordered
-from poolwise.experiments.specs import read_table_spec
-from poolwise.experiments.tables import splits_of
+from paper import datasets
+from paper.protocol import ordered, splits_of
+from paper.specs import read_table_spec
+from poolwise._typing import Array
 
 LEFT_OUT = "Left out: the paper's datasets, which are not here (see POOLWISE_DATA)."
 MOST_SOURCE_ROWS, MOST_TEST_ROWS = 4000, 2000

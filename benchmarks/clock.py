@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from threadpoolctl import threadpool_info
 
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
 
 SHORTEST = 0.25  # seconds; what is quicker is run again until it has taken this long, warm
 

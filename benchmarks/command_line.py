@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
 def _help(rounds: int = 9) -> list[bool]:
     helps, numpys = [], []
     for _ in range(rounds):
-        helps.append(_cost([sys.executable, "-m", "poolwise", "--help"]))
+        helps.append(_cost([sys.executable, "-m", "poolwise.cli", "--help"]))
         numpys.append(_cost([sys.executable, "-c", "import numpy"]))
     ratio = median(h.cpu / n.cpu for h, n in zip(helps, numpys, strict=True))
     seconds, wall = (min(getattr(h, kind) for h in helps) for kind in ("cpu", "wall"))
@@ -59,7 +59,7 @@ def _fit(rows: int, rounds: int = 3) -> list[bool]:
         _write(Path(folder), rows)
         history, recent = (str(Path(folder) / name) for name in ("history.csv", "recent.csv"))
         read = ["-c", f"import pyarrow.csv; pyarrow.csv.read_csv({history!r}, {ONE_THREAD})"]
-        fit = ["-m", "poolwise", "fit", history, recent, "--label", "y", "--json"]
+        fit = ["-m", "poolwise.cli", "fit", history, recent, "--label", "y", "--json"]
         reads, fits, starts = [], [], []
         for _ in range(rounds):
             starts.append(_cost([sys.executable, "-c", "import pyarrow.csv"]))

@@ -16,9 +16,9 @@ import numpy as np
 from benchmarks.repetitions import asked
 from benchmarks.report import versions
 from poolwise import PooledRegressor
-from poolwise.double_double import Array
-from poolwise.errors import TransferWarning
-from poolwise.intervals import coefficient_intervals
+from poolwise._typing import Array
+from poolwise.errors import PoolwiseWarning
+from poolwise.linear.linear_fit import coefficient_intervals
 
 FEATURES, SHARED = 8, 5
 ROWS_TO_PREDICT = 100
@@ -155,7 +155,7 @@ def _once(scenario: Scenario, rng: np.random.Generator) -> tuple[float, float]:
         sources["in conflict"] = (X_bad[:, :SHARED], y_bad)
     X_new, y_new = draw(ROWS_TO_PREDICT, truth)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TransferWarning)
+        warnings.simplefilter("ignore", PoolwiseWarning)
         model = PooledRegressor(precision="fast").fit(X, y, sources=sources)
     of_coefficients = coefficient_intervals(model.fit_)
     assert of_coefficients is not None

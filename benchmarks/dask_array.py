@@ -14,8 +14,8 @@ from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words
 from benchmarks.parquet_files import COLUMNS, NAMES, parquet_files
 from poolwise import moments_of
-from poolwise.double_double import Array
-from poolwise.fit import regress
+from poolwise._typing import Array
+from poolwise.linear.regress import regress
 
 THREADS, FILES = 2, 8
 

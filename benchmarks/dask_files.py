@@ -22,7 +22,7 @@ from benchmarks.clock import in_words
 from benchmarks.parquet_files import COLUMNS, NAMES, made_up_table, parquet_files
 from benchmarks.report import as_text
 from poolwise import Files, PooledRegressor
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
 
 FILES, TARGET_ROWS, TARGET_SEED, WORKERS = 8, 100, 1000, 2
 

@@ -13,9 +13,9 @@ import numpy as np
 from benchmarks.repetitions import asked
 from benchmarks.report import versions
 from poolwise import Moments, Problem
-from poolwise.diagnostics import gain, shift
-from poolwise.diagnostics.risk import solved, without_sources
-from poolwise.double_double import Array
+from poolwise._typing import Array
+from poolwise.evaluation import gain, shift
+from poolwise.evaluation.risk import solved, without_sources
 
 Draw = Callable[[np.random.Generator, int], Array]
 

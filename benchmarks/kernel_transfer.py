@@ -12,7 +12,7 @@ from benchmarks.clock import in_words, interleaved
 from benchmarks.peak import peak_in_new_process
 from benchmarks.tables import make_tables
 from poolwise import PooledRegressor
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
 
 SHARED, TARGET_ROWS, CHUNK = 10, 300, 1_000
 

@@ -8,7 +8,7 @@ from benchmarks.answers import Answer, Target
 from benchmarks.peak import peak_in_new_process
 from benchmarks.tables import make_tables
 from poolwise import PooledRegressor
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
 
 
 def memory(*, quick: bool) -> list[Answer]:

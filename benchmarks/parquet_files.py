@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
 
 COLUMNS = 20  # the response among them
 ROWS = 1_000_000  # of a file at most

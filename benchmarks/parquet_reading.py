@@ -17,8 +17,8 @@ from benchmarks.parquet_files import COLUMNS, parquet_files
 from benchmarks.peak import Peak, peak_in_new_process
 from benchmarks.scaling import listed, slopes
 from poolwise import moments_of
-from poolwise.precision import Kept
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
+from poolwise.numerics.precision import Kept
 
 BATCH = 65_536
 PROCESSES = 5  # whose peaks vary by a quarter: what pyarrow's threads hold depends on their timing

@@ -13,11 +13,10 @@ from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words, interleaved
 from benchmarks.process_tree import Cost, cost_of
 from benchmarks.textbook import Array, textbook_errors
-from poolwise.experiments import datasets
-from poolwise.experiments.columns import ordered, with_product
-from poolwise.experiments.reproduction import NAMES, missing_data
-from poolwise.experiments.specs import TABLES, Protocol, TableSpec, read_table_spec
-from poolwise.experiments.tables import scores, splits_of
+from paper import datasets
+from paper.protocol import ordered, run_errors, splits_of, with_product
+from paper.reproduction import NAMES, missing_data
+from paper.specs import TABLES, Protocol, TableSpec, read_table_spec
 
 LEFT_OUT = (
     "The question 'reproduce' is left out: the paper's datasets are not all here. "
@@ -42,7 +41,7 @@ def _command(names: Sequence[str], tables: Sequence[str], runs: int | None) -> l
     start = time.thread_time()
     fits = len(list(loop_errors(tables, runs)))
     loop = time.thread_time() - start
-    said = f"poolwise reproduce {' '.join(names)} --protocol published --jobs {JOBS}"
+    said = f"python -m paper {' '.join(names)} --protocol published --jobs {JOBS}"
     return [
         Answer(
             "reproduce",
@@ -76,7 +75,7 @@ def _run(names: Sequence[str], runs: int | None) -> Cost:
     shortened = [] if runs is None else ["--runs", str(runs)]
     with TemporaryDirectory() as folder:
         options = ["--protocol", "published", "--jobs", str(JOBS), "--out", folder, *shortened]
-        return cost_of([sys.executable, "-m", "poolwise", "reproduce", *names, *options])
+        return cost_of([sys.executable, "-m", "paper", *names, *options])
 
 
 def _matrix() -> float:
@@ -107,8 +106,8 @@ def _cells(dataset: str, protocol: Protocol, runs: int | None) -> Answer:
 def our_errors(
     spec: TableSpec, dataset: str, protocol: Protocol, runs: int | None = None
 ) -> list[float]:
-    found = scores(spec, dataset, list(spec.methods), protocol, runs=runs)
-    return [score.rmse for score in found]
+    by_method = [run_errors(spec, dataset, m, protocol, runs=runs) for m in spec.methods]
+    return [error for run in zip(*by_method, strict=True) for error in run]
 
 
 def loop_errors(tables: Sequence[str], runs: int | None = None) -> Iterator[float]:

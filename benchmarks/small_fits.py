@@ -13,8 +13,8 @@ from benchmarks.answers import Answer, ratios
 from benchmarks.clock import in_words, interleaved
 from benchmarks.tables import make_tables
 from poolwise import Moments, PooledRegressor
+from poolwise.linear.problem import Problem
 from poolwise.methods.data_pooling import DataPooling
-from poolwise.problem import Problem
 
 COLUMNS, NEW = 10, 3
 

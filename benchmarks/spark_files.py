@@ -25,7 +25,7 @@ from benchmarks.parquet_files import COLUMNS, NAMES, made_up_table, parquet_file
 from benchmarks.process_tree import cpu_of_tree
 from benchmarks.report import as_text
 from poolwise import Files, PooledRegressor
-from poolwise.fit import regress
+from poolwise.linear.regress import regress
 
 FILES, TARGET_SEED, WORKERS, ROUNDS = 8, 1000, 2, 5
 

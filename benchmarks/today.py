@@ -27,11 +27,11 @@ from benchmarks.cells import (
     trees_on_nan,
 )
 from benchmarks.picture import svg
+from paper.reproduction import missing_data
+from paper.specs import read_table_spec
 from poolwise import PooledRegressor
-from poolwise.double_double import Array
-from poolwise.experiments.reproduction import missing_data
-from poolwise.experiments.specs import read_table_spec
-from poolwise.progress import tracked
+from poolwise._typing import Array
+from poolwise.moments.progress import tracked
 
 TABLES = ("small5", "large100")
 SPLITS, DRAWS = 3, 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolwise.double_double import Array
+from poolwise._typing import Array
 
 OLD, NEW = 5, 2  # features that both tables have, and that the target alone has
 

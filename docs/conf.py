@@ -7,7 +7,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # for gallery_pages
+sys.path[:0] = [str(HERE), str(HERE.parent)]  # for gallery_pages, and paper in the gallery
 # The gallery is made anew: a page may be as it was and the library not, or have another name.
 shutil.rmtree(HERE / "gallery", ignore_errors=True)
 

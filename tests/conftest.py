@@ -1,6 +1,35 @@
-"""An interrupt interrupts, also where the tests were started by a shell that ignores it."""
+"""What holds for every test: interrupts work, and large products of parameters run pairwise."""
 
 import signal
 
-# A job in the background of a script inherits that; commands that the tests interrupt would, too.
+from tests.pairwise import covering
+
+# A job in the background of a script ignores interrupts, and so would the commands tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+FEW = 12  # cases of one test that are all run
+WHOLE = ("tests/golden/", "tests/paper/", "tests/test_accuracy.py")  # every number counts
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all-cases", action="store_true", help="run whole products of parameters")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--all-cases"):
+        return
+    tests = {}
+    for item in items:
+        if item.nodeid.startswith(WHOLE):
+            continue
+        if hasattr(item, "callspec") and len(item.callspec.params) > 1:
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = set()
+    for cases in tests.values():
+        if len(cases) > FEW:
+            values = [{n: repr(v) for n, v in case.callspec.params.items()} for case in cases]
+            kept = {cases[k] for k in covering(values)}
+            kept |= {case for case in cases if any(case.iter_markers("xfail"))}
+            left_out |= set(cases) - kept
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=sorted(left_out, key=lambda item: item.nodeid))

@@ -22,14 +22,15 @@ import pandas as pd
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from poolwise import METHODS, Moments, PooledRegressor
-from poolwise.chunks import CHUNK
-from poolwise.errors import TransferError, TransferWarning
+from poolwise import Moments, PooledRegressor
+from poolwise.errors import PoolwiseError, PoolwiseWarning
+from poolwise.numerics.chunks import CHUNK
 from tests.laws.exact import exact_projection, fraction
+from tests.linear_methods import LINEAR_METHODS
 
-SIZES = (1e-310, 1e-300, 1e-160, 1e-100, 1e-61, 1e-59, 1e-8, 1e8, 1e59, 1e61, 1e100, 1e160, 1e299)
-SPECIAL = (0.0, -0.0, 5e-324, 2.2e-308, 1e-300, 1.0, -1.0, 1.0 + 2.0**-52, 1e8, 1e300, -1e300)
-REFUSED = (np.nan, np.inf, -np.inf, 1e301, 1e308, -1.7e308)
+SIZES = (1e-60, 1e-30, 1e-8, 1e8, 1e30, 1e60)
+SPECIAL = (0.0, -0.0, 5e-324, 2.2e-308, 1e-300, 1.0, -1.0, 1.0 + 2.0**-52, 1e8, 1e60, -1e60)
+REFUSED = (np.nan, np.inf, -np.inf, 1e76, 1e308, -1.7e308)
 WEIGHTS = (0.0, 1.0, 2.0, 0.5, 1e-100, 1e-50, 1e-8, 1e8, 1e50, 1e90, 1e100)
 BAD_WEIGHTS = (-1.0, np.nan, np.inf, 1e-101, 1e200)
 SMALL = tuple(float(s * k) for k in range(10) for s in (1, -1))
@@ -70,10 +71,10 @@ class Case:
 
 def check(case: Case) -> str:
     """Fit, predict and sum up; raise where that does anything it may not. Says how it ended."""
-    few_rows = mock.patch.multiple("poolwise.chunks", CHUNK=case.chunk, LONG=case.chunk)
+    few_rows = mock.patch.multiple("poolwise.numerics.chunks", CHUNK=case.chunk, LONG=case.chunk)
     with warnings.catch_warnings(), few_rows:
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", TransferWarning)
+        warnings.simplefilter("ignore", PoolwiseWarning)
         try:
             model = _fitted(case)
         except ValueError as error:
@@ -124,7 +125,7 @@ def _moments(table: Table, precision: str) -> Moments:
 
 def _is_ours(error: ValueError) -> bool:
     """Say whether an error was raised on purpose, by us or by scikit-learn's validation."""
-    if isinstance(error, TransferError):
+    if isinstance(error, PoolwiseError):
         return True
     last = traceback.extract_tb(error.__traceback__)[-1]
     return type(error) is ValueError and "sklearn" in last.filename
@@ -171,7 +172,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(
         target=draw(_tables(units)),
         sources=tuple(draw(_tables((*units[:k], units[-1]))) for k in has),
-        method=draw(st.sampled_from(list(METHODS))),
+        method=draw(st.sampled_from(list(LINEAR_METHODS))),
         precision=draw(st.sampled_from(("fast", "accurate", "exact", "auto"))),
         intercept=draw(st.booleans()),
         as_moments=draw(_rarely()),
@@ -209,7 +210,7 @@ def _column(draw: st.DrawFn, rows: int, unit: float, others: list[np.ndarray]) -
     if kind == "wide":  # of all sizes, in one unit
         return _of(draw, FRACTIONS, rows) * _of(draw, (1.0, 1e-20, 1e-60, 1e-150), rows) * unit
     if kind == "constant":
-        return np.full(rows, draw(st.sampled_from((0.0, unit, 0.1 * unit, 1e300, 5e-324))))
+        return np.full(rows, draw(st.sampled_from((0.0, unit, 0.1 * unit, 1e60, 1e-60))))
     if kind == "near":  # a number and its neighbours
         return unit + _of(draw, SMALL, rows) * np.spacing(unit)
     if kind == "far":  # far from zero

@@ -39,19 +39,19 @@ TOOLS = (
 CORE = (
     "tests/laws",
     "tests/methods",
-    "tests/model_file",
-    "tests/near_dependence",
-    "tests/regressor",
+    "tests/model/model_file",
+    "tests/numerics/near_dependence",
+    "tests/model/regressor",
     "tests/cli/test_predictions.py",
     "tests/cli/test_sources_and_columns.py",
     "tests/cli/test_verbs.py",
     "tests/cli/test_wrong_commands.py",
-    "tests/test_damaged_moments.py",
-    "tests/test_fit.py",
-    "tests/test_least_squares.py",
-    "tests/test_moments_schema.py",
-    "tests/test_sklearn.py",
-    "tests/test_store.py",
+    "tests/moments/test_damaged_moments.py",
+    "tests/linear/test_regress.py",
+    "tests/numerics/test_least_squares.py",
+    "tests/moments/test_moments_schema.py",
+    "tests/model/test_sklearn.py",
+    "tests/moments/test_moments_json.py",
 )
 IN_SDIST = ("LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "README.md", "pyproject.toml",
             "Makefile", "DATA.md", "CONTRIBUTING.md", "tests/smoke.py", "docs/index.md",
@@ -182,7 +182,7 @@ def core_tests(python: Path, sdist: Path, folder: Path) -> None:
     (root,) = folder.iterdir()
     shutil.rmtree(root / "src")
     # Our warnings are errors, as in make test; what old packages say of each other is not ours.
-    warned = "filterwarnings=error::poolwise.errors.TransferWarning"
+    warned = "filterwarnings=error::poolwise.errors.PoolwiseWarning"
     quick = ["-n", "2", "-o", "addopts=", "-o", warned, "-m", "not browser and not slow"]
     run(str(python), "-m", "pytest", "-q", *quick, *CORE, cwd=root)
 

@@ -21,7 +21,6 @@ import numpy as np
 
 import poolwise
 from poolwise import Moments, PooledRegressor, compare
-from poolwise.experiments.specs import read_table_spec
 
 COLUMNS = ["load", "speed", "vibration"]
 
@@ -97,10 +96,9 @@ def package_data() -> None:
     """Files that are not Python are in the package."""
     package = files("poolwise")
     same(package.joinpath("py.typed").is_file(), True, "types are declared")
-    for name in ("model-1", "moments-1"):
-        schema = json.loads(package.joinpath("schemas", f"{name}.schema.json").read_text("utf-8"))
+    for name in ("model/model-1", "moments/moments-1"):
+        schema = json.loads(package.joinpath(f"{name}.schema.json").read_text("utf-8"))
         same(schema["type"], "object", f"the schema {name} is there")
-    same(read_table_spec("small5").datasets != (), True, "the paper's tables are there")
 
 
 def command_line(folder: Path, expected: PooledRegressor) -> None:

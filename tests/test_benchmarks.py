@@ -25,13 +25,13 @@ from benchmarks.published import published_data_pooling
 from benchmarks.report import as_text
 from benchmarks.reproduce import LEFT_OUT, dataset_errors, our_errors, reproduce
 from benchmarks.tables import make_tables
+from paper import datasets, protocol
+from paper.protocol import ordered
+from paper.reproduction import NAMES, missing_data
+from paper.specs import read_table_spec
 from poolwise import Moments, PooledRegressor
-from poolwise.experiments import datasets, tables
-from poolwise.experiments.columns import ordered
-from poolwise.experiments.reproduction import NAMES, missing_data
-from poolwise.experiments.specs import read_table_spec
 from poolwise.methods.data_pooling import DataPooling
-from tests.experiments.test_runs import made_up
+from tests.paper.made_up import made_up
 
 ROOT = Path(__file__).parents[1]
 MEGABYTES = 50
@@ -120,11 +120,11 @@ def test_the_published_algorithm_computes_what_ours_does():
 @pytest.mark.parametrize("table", ["large100", "nonadd5"])
 def test_the_plain_loop_computes_what_ours_does(monkeypatch, table):
     monkeypatch.setattr(datasets, "load", made_up)
-    tables._rows.cache_clear()
+    protocol._rows.cache_clear()
     spec, rows = read_table_spec(table), ordered(made_up("energy"), "published")
     ours = our_errors(spec, "energy", "published", 2)
     loop = list(dataset_errors(spec, rows, "energy", 2))
-    tables._rows.cache_clear()
+    protocol._rows.cache_clear()
     assert len(ours) == 2 * 4
     assert_allclose(ours, loop, rtol=1e-9)  # normal columns: a condition number below 10
 

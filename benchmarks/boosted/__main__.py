@@ -22,7 +22,7 @@ from benchmarks.boosted.learners import learners
 from benchmarks.boosted.lies import on_lies
 from benchmarks.cells import LEFT_OUT
 from benchmarks.report import tell
-from poolwise.experiments.reproduction import missing_data
+from paper.reproduction import missing_data
 
 QUESTIONS: dict[str, Callable[..., list[Answer]]] = {
     "datasets": on_datasets,

@@ -13,7 +13,7 @@ from benchmarks.boosted import OURS
 from benchmarks.truths import TRUTHS, simulated
 from poolwise import PooledRegressor
 from poolwise.methods.boosted_pooling import BoostedPooling
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
 
 CHOICES = ("bayes_pooling", OURS)
 

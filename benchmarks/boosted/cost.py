@@ -16,9 +16,9 @@ from benchmarks.answers import Answer, Target, ratios
 from benchmarks.boosted import OURS
 from benchmarks.clock import in_words
 from poolwise import PooledRegressor
-from poolwise.boosting.booster import Grow, Growth, Learner, grower
-from poolwise.boosting.trees import Trees
-from poolwise.double_double import Array
+from poolwise._typing import Array
+from poolwise.methods.boosting.booster import Grow, Growth, Learner, grower
+from poolwise.methods.boosting.trees import Trees
 
 
 def cost(*, quick: bool, jobs: int) -> list[Answer]:

@@ -10,7 +10,7 @@ from benchmarks.answers import Answer, Target
 from benchmarks.boosted import OURS
 from benchmarks.truths import TRUTHS, simulated
 from poolwise import PooledRegressor
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
 
 TARGET_ROWS = 800  # in all draws of a kind together, at least
 

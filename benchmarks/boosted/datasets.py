@@ -13,12 +13,12 @@ from scipy.stats import wilcoxon
 from benchmarks.answers import Answer, Target
 from benchmarks.boosted import OURS
 from benchmarks.cells import cell_samples, errors_of, trees_on_nan
+from paper.specs import read_table_spec
 from poolwise import PooledRegressor
-from poolwise.double_double import Array
-from poolwise.errors import TransferError
-from poolwise.experiments.specs import read_table_spec
+from poolwise._typing import Array
+from poolwise.errors import PoolwiseError
 from poolwise.methods import METHODS
-from poolwise.progress import tracked
+from poolwise.moments.progress import tracked
 
 TABLES = ("small5", "small5_np1", "large100", "large300")
 RUNS = 8
@@ -56,7 +56,7 @@ def predictions(
     """Fit each method; yield its name and how it predicts. Others may refuse."""
     yield OURS, PooledRegressor(OURS).fit(X, y, sources=history).predict
     for method in OTHERS:
-        with suppress(TransferError):
+        with suppress(PoolwiseError):
             yield method, PooledRegressor(method).fit(X, y, sources=history).predict
     yield TREES, trees_on_nan(X, y, history).predict
 

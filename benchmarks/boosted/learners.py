@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.answers import Answer, ratios
 from benchmarks.truths import TRUTHS, simulated
 from poolwise import PooledRegressor
-from poolwise.boosting.booster import Learner
 from poolwise.methods.boosted_pooling import BoostedPooling
+from poolwise.methods.boosting.booster import Learner
 
 LEARNERS: tuple[Learner, Learner] = ("lightgbm", "sklearn")
 

@@ -14,9 +14,9 @@ from benchmarks.answers import Answer, Target
 from benchmarks.boosted import OURS
 from benchmarks.truths import TRUTHS, simulated
 from poolwise import PooledRegressor
-from poolwise.double_double import Array
-from poolwise.errors import OtherUnits
-from poolwise.progress import tracked
+from poolwise._typing import Array
+from poolwise.errors import DataWarning
+from poolwise.moments.progress import tracked
 
 
 def on_lies(*, quick: bool, jobs: int) -> list[Answer]:
@@ -55,7 +55,7 @@ def _lied(
         t = simulated(truth, rng, history=1000, target=rows)
         old_y = lie(t.old_y, rng)
         with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore", OtherUnits)  # so it looks, shifted by 3 sd
+            warnings.simplefilter("ignore", DataWarning)  # so it looks, shifted by 3 sd
             fitted = {
                 "ours": PooledRegressor(OURS).fit(t.X, t.y, sources=(t.old, old_y)),
                 "line": PooledRegressor("target_only").fit(t.X, t.y),

@@ -1,37 +1,36 @@
 """Compute the paper again by both protocols and write the pages of this folder.
 
-``python docs/paper/write.py [FOLDER]``, which is ``make paper-pages``; what ``poolwise reproduce``
-finds finished in FOLDER is not computed again.
+``python -m docs.paper.write [FOLDER]``, which is ``make paper-pages``; what is finished in FOLDER
+is not computed again.
 """
 
 import sys
 from pathlib import Path
 from shutil import copyfile
 
-from poolwise.experiments.figures import NAMES as FIGURES
-from poolwise.experiments.outcomes import Outcome
-from poolwise.experiments.reproduction import NAMES, entry_of, reproduce
+from paper.reproduction import NAMES, Outcome, entry_of, reproduce
+from paper.specs import FIGURES
 
 HERE = Path(__file__).parent
 LEADS = {
     "published": """# Tables, as published
 
-What `poolwise reproduce all` computes with the published protocol, line by line beside
-what [the paper](../reproduction.md) prints. Numbers in bold differ. Which data, which splits, and
-where rounding decides: [the paper, again](../reproduction.md).
+What `make reproduce ARGS=all` computes with the published protocol, next to the
+printed numbers; bold numbers differ. [The paper](../reproduction.md) explains data, splits and
+where rounding decides.
 """,
     "corrected": """# Tables, corrected
 
-The same tables with the slips of the published program mended (`--protocol corrected`), beside what
-the paper prints: bold is what the slips changed. [Two protocols](../reproduction.md#two-protocols)
-says what they are and why it matters.
+The same tables with the errors of the published program corrected (`--protocol corrected`), next to
+the printed ones; bold numbers differ. [Two protocols](../reproduction.md#two-protocols) explains
+the errors and their effect.
 """,
 }
 ABOUT_FIGURES = """# Figures
 
-Every figure of the paper, computed again by `poolwise reproduce all` with the published protocol.
-Bands are 95 % intervals of the mean. Below each figure stands what the paper says of its own, and
-what was found here; `poolwise reproduce NAME` prints the same.
+Every figure of the paper, computed again by `make reproduce ARGS=all` with the published protocol.
+Bands are 95 % intervals of the mean. Below each figure are the paper's statements about its own,
+and what was found here; `make reproduce ARGS=NAME` prints the same.
 """
 
 
@@ -49,7 +48,7 @@ def main() -> None:
 
 
 def _parts(outcome: Outcome) -> tuple[list[str], list[str]]:
-    """Return title, table and verdict of a rendered table, and the notes below them."""
+    """Return title, table and summary of a rendered table, and the notes below them."""
     file = next(f for f in outcome.files if f.suffix == ".md")
     paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n")
     return paragraphs[:3], paragraphs[3:]

@@ -9,20 +9,20 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from poolwise.comparison import Comparison
-    from poolwise.cross_validation import compare
-    from poolwise.diagnostics import diagnose, plan
-    from poolwise.exports.skops_types import SKOPS_TRUSTED
-    from poolwise.fit import LinearFit
+    from poolwise.evaluation import diagnose, plan
+    from poolwise.evaluation.comparison import Comparison
+    from poolwise.evaluation.cross_validation import compare
+    from poolwise.evaluation.splits import TargetSplit
+    from poolwise.linear.linear_fit import LinearFit
+    from poolwise.linear.problem import Problem
     from poolwise.methods import METHODS
-    from poolwise.moments import Moments
-    from poolwise.moments_of import moments_by_pattern, moments_of
-    from poolwise.problem import Problem
-    from poolwise.published_model import published_model
-    from poolwise.regressor import PooledRegressor
+    from poolwise.model.regressor import PooledRegressor
+    from poolwise.model.saving import SKOPS_TRUSTED
+    from poolwise.moments.moments import Moments
+    from poolwise.moments.published_model import published_model
     from poolwise.report import Report, report
-    from poolwise.splits import TargetSplit
     from poolwise.tables.files import Files
+    from poolwise.tables.moments_of import moments_by_pattern, moments_of
     from poolwise.tables.sources import Sources
 
 __version__ = "0.1.0"
@@ -51,22 +51,22 @@ __all__ = [  # noqa: RUF022  in the order data meets them
 # Where each name lives. It is imported when it is first asked for, so that what needs none of
 # them, such as the help of the command line, does not wait for numpy and scikit-learn.
 _HOMES = {
-    "Moments": "moments",
-    "published_model": "published_model",
+    "Moments": "moments.moments",
+    "published_model": "moments.published_model",
     "Files": "tables.files",
-    "moments_of": "moments_of",
-    "moments_by_pattern": "moments_of",
+    "moments_of": "tables.moments_of",
+    "moments_by_pattern": "tables.moments_of",
     "Sources": "tables.sources",
-    "Problem": "problem",
-    "LinearFit": "fit",
+    "Problem": "linear.problem",
+    "LinearFit": "linear.linear_fit",
     "METHODS": "methods",
-    "PooledRegressor": "regressor",
-    "SKOPS_TRUSTED": "exports.skops_types",
-    "diagnose": "diagnostics",
-    "plan": "diagnostics",
-    "TargetSplit": "splits",
-    "Comparison": "comparison",
-    "compare": "cross_validation",
+    "PooledRegressor": "model.regressor",
+    "SKOPS_TRUSTED": "model.saving",
+    "diagnose": "evaluation",
+    "plan": "evaluation",
+    "TargetSplit": "evaluation.splits",
+    "Comparison": "evaluation.comparison",
+    "compare": "evaluation.cross_validation",
     "Report": "report",
     "report": "report",
 }

@@ -1,9 +1,18 @@
-"""How sentences write names, counts and probabilities."""
+"""Plurals, lists of names, probabilities and text tables."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from html import escape
+from textwrap import fill
+
+WIDTH = 100  # of a line of prose
+UNCHANGED = 0.0005  # relative change that rounds to none
+NUMBER = r"[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|inf|nan)(%| sd)?"
+NUMBERS = re.compile(rf"[<\[]? ?{NUMBER}(( to | of |, ){NUMBER})?\]?")  # such as [-1.2, +0.3]
 
 
 def capital(text: str) -> str:
@@ -24,10 +33,66 @@ def probability(p: float) -> str:
     return "below 1%" if p < 0.005 else f"{p:.0%}"
 
 
+def percent(share: float) -> str:
+    """Return a share as a percentage, with a digit after the point where it is small."""
+    size = 100.0 * abs(share)
+    sign = "−" if share < 0.0 and size >= 0.05 else ""
+    return f"{sign}{size:.1f}%" if size < 9.95 else f"{sign}{size:,.0f}%"
+
+
+def change_words(share: float) -> str:
+    """Say by how much something is lower or higher."""
+    if abs(share) < UNCHANGED:
+        return "the same"
+    if share >= 2.0:
+        return f"{1.0 + share:.3g} times as high"
+    return f"{percent(abs(share))} {'lower' if share < 0.0 else 'higher'}"
+
+
+def than(share: float) -> str:
+    """Say by how much something is lower or higher than what is named next."""
+    said = change_words(share)
+    return f"{said} as" if said.startswith("the same") or said.endswith("high") else f"{said} than"
+
+
+def change_range(low: float, high: float) -> str:
+    """Say between which changes something lies."""
+    if max(abs(low), abs(high)) < UNCHANGED:
+        return "less than 0.1% either way"
+    if low * high > 0.0 and max(abs(low), abs(high)) < 2.0:
+        near, far = sorted((abs(low), abs(high)))
+        return f"{percent(near)} to {change_words(math.copysign(far, low))}"
+    return f"{change_words(low)} to {change_words(high)}"
+
+
 def listed(names: Sequence[object], most: int = 12) -> str:
     """Write names one after the other, shortened when there are many."""
     shown = ", ".join(repr(str(n)) for n in names[:most]) or "none"
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def visible(text: str) -> str:
+    """Return a text with control characters and other invisible ones written as Python would."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def short(name: str, most: int = 48) -> str:
+    """Return a visible name, with the middle of a long one left out."""
+    shown = visible(name)
+    if len(shown) <= most:
+        return shown
+    last = (most - 1) // 3
+    return f"{shown[: most - 1 - last]}…{shown[-last:]}"
+
+
+def named(names: Sequence[str], most: int = 5) -> str:
+    """Return short names in quotes, as a list in a sentence."""
+    shown = [f"“{short(n)}”" for n in names[:most]]
+    if len(names) > most:
+        shown.append(f"{len(names) - most} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def nearest(name: object, there: Sequence[object]) -> list[str]:
@@ -53,3 +118,39 @@ def counted(counts: Mapping[str, int], most: int = 12) -> str:
     """Write in how many rows each name is, shortened when there are many."""
     shown = [f"{str(name)!r} in {count:,}" for name, count in list(counts.items())[:most]]
     return ", ".join([*shown, f"{len(counts) - most} more columns"][: len(counts)])
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of a table, in which words begin on the left and numbers end on the right."""
+    cells = [[visible(c) for c in row] for row in (head, *rows)]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(head))]
+    on_right = columns_of_numbers(rows)
+    return [
+        "  ".join(
+            c.rjust(w) if j in on_right else c.ljust(w)
+            for j, (c, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def columns_of_numbers(rows: Sequence[Sequence[str]]) -> set[int]:
+    """Return the columns, but the first, whose cells are numbers, shares or intervals."""
+    filled = [[c for c in column if c not in ("", "-")] for column in zip(*rows, strict=True)]
+    return {
+        j
+        for j, cells in enumerate(filled)
+        if j > 0 and cells and all(NUMBERS.fullmatch(cell) for cell in cells)
+    }
+
+
+def paragraph(text: str) -> str:
+    """Return sentences in lines of one width."""
+    return fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in HTML, all cells escaped."""
+    top = "".join(f"<th>{escape(h)}</th>" for h in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

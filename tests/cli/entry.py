@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from poolwise.cli.app import app
 
 ENTRY = Path(sys.executable).parent / "poolwise"
-COMMAND = [str(ENTRY)] if ENTRY.exists() else [sys.executable, "-m", "poolwise"]
+COMMAND = [str(ENTRY)] if ENTRY.exists() else [sys.executable, "-m", "poolwise.cli"]
 # Of the column that history has and the recent table lacks.
-QUIET = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
+QUIET = pytest.mark.filterwarnings("ignore::poolwise.errors.LeftOut")
 
 
 def run(folder, *arguments, stdin=None, **environment):

@@ -1,18 +1,21 @@
 """Help: every verb is there with an example, quickly, and the shell completes them."""
 
+import dataclasses
 import subprocess
 import sys
 
 import pytest
+import typer
 
 import poolwise
 from poolwise import methods
-from poolwise.cli.arguments import METHOD_NAMES
-from poolwise.cli.given import MOMENTS
-from poolwise.store import SUFFIX
+from poolwise.cli.app import app
+from poolwise.cli.input_tables import MOMENTS
+from poolwise.cli.options import METHOD_NAMES, HistoryOptions, ReadingOptions
+from poolwise.moments.moments_json import SUFFIX
 from tests.cli.entry import quick, run
 
-VERBS = ["fit", "predict", "compare", "plan", "report", "moments", "reproduce", "demo", "version"]
+VERBS = ["fit", "predict", "compare", "plan", "report", "moments", "demo", "version"]
 HEAVY = ["numpy", "scipy", "sklearn", "pyarrow", "pandas", "narwhals", "matplotlib", "joblib"]
 
 
@@ -54,6 +57,29 @@ def test_options_have_no_lists_of_python_and_no_limit_that_is_refused(tmp_path, 
         assert odd not in options
 
 
+def test_commands_that_share_options_say_the_same_about_them():
+    commands = typer.main.get_command(app).commands
+    for group, verbs in {
+        HistoryOptions: ["fit", "compare", "plan", "report"],
+        ReadingOptions: ["moments"],
+    }.items():
+        for field in dataclasses.fields(group):
+            found = {
+                option.help: option.opts
+                for verb in verbs
+                for option in commands[verb].params
+                if option.name == field.name
+            }
+            assert [*found.values()] == [[f"--{field.name}"]], field.name
+            assert all(field.name in [o.name for o in commands[v].params] for v in verbs)
+
+
+def test_required_options_come_first():
+    for name, command in typer.main.get_command(app).commands.items():
+        required = [option.required for option in command.params]
+        assert required == sorted(required, reverse=True), name
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_completes_verbs_and_methods(tmp_path, shell):
@@ -63,16 +89,16 @@ def test_the_shell_completes_verbs_and_methods(tmp_path, shell):
     if shell == "bash":
         asked = {
             "_POOLWISE_COMPLETE": "complete_bash",
-            "COMP_WORDS": "poolwise re",
+            "COMP_WORDS": "poolwise p",
             "COMP_CWORD": "1",
         }
-        assert run(tmp_path, **asked).stdout.split() == ["report", "reproduce"]
+        assert run(tmp_path, **asked).stdout.split() == ["predict", "plan"]
         asked |= {"COMP_WORDS": "poolwise fit --method b", "COMP_CWORD": "3"}
         assert run(tmp_path, **asked).stdout.split() == ["bayes_pooling", "boosted_pooling"]
 
 
 def test_the_command_line_knows_every_method_without_importing_them():
-    assert methods.METHOD_NAMES == METHOD_NAMES
+    assert tuple(methods.METHODS) == METHOD_NAMES
     assert MOMENTS == SUFFIX
 
 
@@ -88,7 +114,7 @@ def test_every_public_name_is_imported_when_it_is_asked_for():
 @pytest.mark.slow
 def test_a_function_is_not_hidden_by_the_module_of_its_name():
     program = (
-        "import poolwise.report.words, poolwise.moments_of, poolwise\n"
+        "import poolwise.report.number_format, poolwise.tables.moments_of, poolwise\n"
         "print(callable(poolwise.report), callable(poolwise.moments_of), poolwise.methods.__name__)"
     )
     told = subprocess.run(

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from poolwise.cli.arguments import names_in
-from poolwise.cli.rows_out import guarded
+from poolwise.cli.options import names_in
+from poolwise.cli.write_table import guarded
 from tests.cli.entry import quick
 
 BAD = [
@@ -49,7 +49,7 @@ def hostile(tmp_path):
     return tmp_path
 
 
-@pytest.mark.filterwarnings("ignore::poolwise.errors.TransferWarning")
+@pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
 def test_no_name_reaches_the_terminal_as_a_command(hostile, monkeypatch):
     tables = ["hi\x1bstory.csv", "recent.csv", "--label", LABEL, "--text", "code"]
     for verb in (
@@ -76,7 +76,7 @@ def test_no_name_reaches_the_terminal_as_a_command(hostile, monkeypatch):
     assert obeyed(said.stdout) == set()
 
 
-@pytest.mark.filterwarnings("ignore::poolwise.errors.TransferWarning")
+@pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
 def test_no_cell_of_a_written_csv_is_a_formula(hostile, monkeypatch):
     tables = ["hi\x1bstory.csv", "recent.csv", "--label", LABEL, "--text", "code"]
     assert quick(hostile, monkeypatch, "fit", *tables, "-o", "m.json").exit_code == 0
@@ -139,8 +139,8 @@ def test_a_value_that_cannot_be_written_is_told(fitted, monkeypatch, out):
     ("given", "code", "says"),
     [
         (["--drop", "two\nlines"], 1, "No column named 'two\\nlines'."),
-        (["--drop", '"hours'], 2, "has a quote that is not closed"),
-        (["--drop", '"hours"x'], 2, "or text after one"),
+        (["--drop", '"hours'], 2, "has an open quote"),
+        (["--drop", '"hours"x'], 2, "or text after a quote"),
         (["--seed", "4294967296", "--report", "r.html"], 2, "--seed"),
         (["--seed", "99999999999999999999", "--report", "r.html"], 2, "--seed"),
     ],

@@ -111,12 +111,12 @@ def test_an_interrupt_after_the_end_does_not_turn_success_into_failure():
 @pytest.mark.parametrize(
     ("arguments", "module", "name", "then"),
     [
-        (FIT, "poolwise.regressor", "PooledRegressor", "pass"),
-        (FIT, "poolwise.regressor", "PooledRegressor", "raise AttributeError from None"),
+        (FIT, "poolwise.model.regressor", "PooledRegressor", "pass"),
+        (FIT, "poolwise.model.regressor", "PooledRegressor", "raise AttributeError from None"),
         (PREDICT, "poolwise.cli.predict", "_predicted", "raise AttributeError from None"),
-        (SAVED, "poolwise.cli.moments_report", "MomentsReport", "pass"),
+        (SAVED, "poolwise.tables.moments_of", "MomentsJob", "pass"),
         (REPORT, "poolwise.report", "report", "pass"),
-        (COMPARE, "poolwise.cross_validation", "compare", "pass"),
+        (COMPARE, "poolwise.evaluation.cross_validation", "compare", "pass"),
     ],
     ids=["fit", "fit that fails then", "predict", "moments", "report", "compare"],
 )
@@ -124,7 +124,7 @@ def test_nothing_is_written_after_an_interrupt_that_was_swallowed(
     folder, arguments, module, name, then
 ):
     if arguments is PREDICT:
-        fit = [sys.executable, "-m", "poolwise", *FIT]
+        fit = [sys.executable, "-m", "poolwise.cli", *FIT]
         subprocess.run(fit, cwd=folder, check=True, capture_output=True)
     program = SWALLOWED.format(module=module, name=name, then=then, arguments=arguments)
     code, errors = end_of(folder, program)

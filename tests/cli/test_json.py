@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from poolwise import cross_validation
-from poolwise.experiments.reproduction import NAMES
-from tests.boosting.few_trees import grow_few
+from poolwise.evaluation import cross_validation
 from tests.cli.entry import quick
+from tests.methods.boosting.few_trees import grow_few
 
-pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
+pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.LeftOut")
 
 NUMBER = (int, float)
-VERDICT = {"answer": str, "text": str}
-WARNINGS = [{"kind": str, "message": str}]
+VERDICT = {"level": str, **dict.fromkeys(("basis", "method"), (str, type(None)))}
+VERDICT |= {"headline": str, "sentences": [str], "text": str}
+WARNINGS = [{"kind": str, "message": str, "hint": str}]
 COLUMNS = {
     "response": str,
     "shared": [str],
@@ -119,7 +119,7 @@ VERBS = {
         ["plan", "model.json", "--rows", "40", "--draws", "1"],
         {
             "columns": (dict, type(None)),
-            "plan": {**SERIES, "draws": int, "has_trees": bool},
+            "plan": {**SERIES, "draws": int, "is_linear": bool, "today": dict, "sources": int},
             "verdict": VERDICT,
             "warnings": WARNINGS,
         },
@@ -130,7 +130,7 @@ VERBS = {
             "report": str,
             "columns": COLUMNS,
             "rows": {"target": int, "history": int},
-            "verdict": {"answer": str, "headline": str, "sentences": [str], "text": str},
+            "verdict": VERDICT,
             "warnings": WARNINGS,
         },
     ),
@@ -153,25 +153,9 @@ VERBS = {
             "warnings": WARNINGS,
         },
     ),
-    "reproduction list": (
-        ["reproduce", "list"],
-        {"results": [{"name": str, "where": str, "title": str, "needs": [str], "missing": [str]}]},
-    ),
-    "reproduction": (
-        ["reproduce", "correlation", "--runs", "2"],
-        {
-            "protocol": str,
-            "results": [{"name": str, "says": [str], "files": [str]}],
-            "left_out": [{"name": str, "why": str}],
-        },
-    ),
     "demo": (
         ["demo", "--draws", "2"],
-        {
-            "stories": [
-                {"name": str, "answer": str, "verdict": str, "report": str, "figures": [str]}
-            ]
-        },
+        {"stories": [{"name": str, "verdict": VERDICT, "report": str, "figures": [str]}]},
     ),
     "version": (["version"], {"poolwise": str, "python": str, "packages": dict}),
 }
@@ -188,7 +172,7 @@ def follows(value, schema):
     return isinstance(value, kinds) and (schema is bool or not isinstance(value, bool))
 
 
-@pytest.mark.parametrize("format_", [f for f in VERBS if f != "demo"])  # see tests/test_demo.py
+@pytest.mark.parametrize("format_", [f for f in VERBS if f != "demo"])  # see test_demo_stories.py
 def test_json_has_the_documented_keys_and_no_others(fitted, monkeypatch, format_):
     arguments, schema = VERBS[format_]
     told = quick(fitted, monkeypatch, *arguments, "--json")
@@ -210,8 +194,8 @@ def test_a_model_with_trees_tells_its_candidates(fitted, monkeypatch):
     assert follows(trees, TREES)
     assert sum(c["weight"] for c in trees["candidates"]) == pytest.approx(1.0)
     assert [e["feature"] for e in trees["effects"]] == ["vibration"]
-    assert found["verdict"]["answer"] == "not_measured"
-    assert found["verdict"]["text"].startswith("This model, of linear fits and trees, has RMSE ")
+    assert found["verdict"]["headline"].startswith("Expected with bayes_pooling, a linear model ")
+    assert "This model has RMSE " in found["verdict"]["text"]
 
 
 def test_a_comparison_tells_what_methods_with_trees_are_made_of(fitted, monkeypatch):
@@ -265,37 +249,21 @@ def test_answers_are_words_of_the_guide(fitted, monkeypatch):
     few = {"fit": [], "compare": ["--method", "offset", "--folds", "2"], "plan": ["--draws", "1"]}
     for verb, options in few.items():
         told = quick(fitted, monkeypatch, verb, *TABLES, *options, "--json")
-        assert f"`{json.loads(told.stdout)['verdict']['answer']}`" in page, verb
-
-
-def test_what_is_left_out_is_in_the_one_object_that_is_printed(tmp_path, monkeypatch):
-    monkeypatch.delenv("POOLWISE_DATA", raising=False)
-    few = ["--runs", "2", "--json"]
-    told = quick(tmp_path, monkeypatch, "reproduce", "airfare", "correlation", *few)
-    assert told.exit_code == 1
-    found = json.loads(told.stdout)
-    assert follows({k: found[k] for k in VERBS["reproduction"][1]}, VERBS["reproduction"][1])
-    assert [x["name"] for x in found["left_out"]] == ["airfare"]
-
-
-def test_the_list_of_results_is_whole(fitted, monkeypatch):
-    told = quick(fitted, monkeypatch, "reproduce", "list", "--json")
-    assert [x["name"] for x in json.loads(told.stdout)["results"]] == list(NAMES)
+        assert f"`{json.loads(told.stdout)['verdict']['level']}`" in page, verb
 
 
 TELLING = ["moments", "recent.csv", "--min-rows", "50", "-o", "h.moments.json"]
 WRONG = [
-    (["fit", *TABLES[:-1], "x"], 1, "MissingColumns", "No column named 'x'."),
-    (["fit", *TABLES, "--drop", "x"], 1, "MissingColumns", "No column named 'x'."),
+    (["fit", *TABLES[:-1], "x"], 1, "BadColumns", "No column named 'x'."),
+    (["fit", *TABLES, "--drop", "x"], 1, "BadColumns", "No column named 'x'."),
     (["fit", "history.csv", "recent.csv"], 2, "UsageError", "Missing option '--label'"),
-    (["fit", *TABLES, "-o", "model.json"], 2, "UsageError", "is there already."),
+    (["fit", *TABLES, "-o", "model.json"], 2, "UsageError", "exists already."),
     (["fit", *TABLES, "--csv", "sep=;"], 2, "BadOption", "--csv sep is not possible."),
-    (["predict", "model.json", "x.csv"], 1, "FilesNotFound", "No file to read at 'x.csv'."),
+    (["predict", "model.json", "x.csv"], 1, "BadFile", "No file to read at 'x.csv'."),
     (["compare", *TABLES, "--method", "x"], 2, "UsageError", "No method named 'x'."),
     (["plan", "model.json", "--enough", "-1"], 2, "BadOption", "--enough -1.0 is not possible."),
     (["report", *TABLES], 2, "UsageError", "Missing option '--out'"),
-    (TELLING, 1, "TooFewToShare", "has 40 rows, fewer than --min-rows 50"),
-    (["reproduce", "nothing"], 2, "UnknownResult", "No table or figure named 'nothing'."),
+    (TELLING, 1, "TooFewToShare", "has 40 rows, fewer than 50."),
     (["demo", "-o", "new.csv"], 2, "UsageError", "new.csv is a file."),
     (["version", "--much"], 2, "UsageError", "--much"),
     (["fti"], 2, "UsageError", "fti"),
@@ -311,10 +279,11 @@ def test_what_is_wrong_is_one_object_with_kind_and_message(
     found = json.loads(told.stdout)
     assert [*found] == ["format", "version", "error"]
     assert (found["format"], found["version"]) == ("poolwise error", 1)
-    assert found["error"].keys() == {"kind", "message"}
+    assert found["error"].keys() == {"kind", "message", "hint"}
     assert found["error"]["kind"] == kind
     assert says in found["error"]["message"]
-    assert " ".join(found["error"]["message"].split()) in " ".join(told.stderr.split())
+    said = f"{found['error']['message']} {found['error']['hint']}"
+    assert " ".join(said.split()) in " ".join(told.stderr.split())
     plain = quick(fitted, monkeypatch, *arguments)
     assert plain.exit_code == code
     assert "{" not in plain.stdout

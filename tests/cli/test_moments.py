@@ -42,7 +42,7 @@ def test_json_has_a_schema_of_its_own(pump_files):
     report = json.loads(told.stdout)
     assert follows(report, REPORT)
     (warning,) = report.pop("warnings")
-    assert warning["kind"] == "RowsDropped"
+    assert warning["kind"] == "LeftOut"
     assert warning["message"].startswith("100 of 300 rows of source 'a' were dropped")
     assert report == {
         "format": "poolwise moments report",
@@ -80,7 +80,7 @@ def test_json_has_a_schema_of_its_own(pump_files):
 def test_dropped_rows_are_told(pump_files):
     told = run(pump_files, "moments", "gaps.csv", "--nulls", "drop", "-o", "a.moments.json")
     assert told.returncode == 0
-    assert told.stderr.startswith("RowsDropped: 100 of 300 rows of source 'a' were dropped")
+    assert told.stderr.startswith("LeftOut: 100 of 300 rows of source 'a' were dropped")
     assert "200 rows" in told.stdout
 
 
@@ -116,8 +116,8 @@ def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
         in few.stdout
     )
     assert few.stdout.splitlines()[-1] == (
-        "  Of 4 rows in 2 columns, moments tell a good deal about single rows: think twice before "
-        "they leave the house."
+        "  Moments of 4 rows in 2 columns tell a lot about single rows: think twice before you "
+        "share them."
     )
 
 
@@ -153,7 +153,7 @@ def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(pump_files
     some = run(
         pump_files,
         "moments",
-        *("history", "--columns", "hours, load", "--label", "wear", "--precision", "exact"),
+        *("history", "--features", "hours, load", "--label", "wear", "--precision", "exact"),
         *("--jobs", "2", "-o", "some.moments.json"),
     )
     assert some.returncode == 0, some.stderr
@@ -188,7 +188,7 @@ def test_files_are_replaced_only_by_force(pump_files):
     (pump_files / "q.without_load.moments.json").write_text("something")
     split = run(pump_files, "moments", "gaps.csv", "--nulls=split", "-o", "q.moments.json")
     assert split.returncode == 1
-    assert split.stderr.startswith("NotOverwritten: q.without_load.moments.json is there already.")
+    assert split.stderr.startswith("NotWritten: q.without_load.moments.json exists already.")
     assert "q.moments.json" not in names_in(pump_files)
 
 
@@ -216,7 +216,7 @@ def test_help_names_every_option():
         check=True,
         env={**os.environ, "COLUMNS": "200"},
     )
-    options = "out label columns drop text weights nulls precision min-rows csv jobs checkpoint"
+    options = "out label features drop text weights nulls precision min-rows csv jobs parts"
     named = [f"--{option}" for option in (*options.split(), "force", "json")]
     assert [option for option in named if option not in told.stdout] == []
     assert 'poolwise moments "history/*.parquet"' in told.stdout

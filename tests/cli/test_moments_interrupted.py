@@ -1,10 +1,9 @@
-"""poolwise moments that is killed or interrupted: the same command goes on, with the same bits."""
+"""poolwise moments --parts that is killed or interrupted: the same command goes on."""
 
 import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -13,19 +12,16 @@ from tests.cli.entry import names_in, run
 
 pytestmark = pytest.mark.slow
 
-# The command, which writes what it found after every file and stops for good at one of them.
+# The command, which stops for good when it comes to a file.
 BRAKED = """
 import sys, time
 from poolwise.cli import main
-from poolwise.tables import checkpoint
-from poolwise.tables.formats import Reader
+from poolwise.tables.file_reader import Reader
 
-checkpoint.PAUSE = {pause}
-batches, read = Reader.batches, []
+batches = Reader.batches
 
 def braked(reader, *args):
-    read.append(reader.where)
-    if len(read) == {stop_at}:
+    if reader.file.path.name == {stop_at!r}:
         print("stopped", flush=True)
         time.sleep(600.0)
     return batches(reader, *args)
@@ -34,74 +30,54 @@ Reader.batches = braked
 sys.argv = ["poolwise", "moments", *{arguments!r}]
 main()
 """
-ARGUMENTS = ["history", "--label", "wear", "-o", "h.moments.json"]
+ARGUMENTS = ["history", "--label", "wear", "--precision", "exact", "-o", "h.moments.json"]
+PARTS = ["--parts", "parts"]
 
 
-def done(part):
-    """Return how many files the second task, that of the sums, has done."""
-    if not part.exists():
-        return 0
-    _, *later = json.loads(part.read_text().splitlines()[1]).values()
-    return later[0][0] if later else 0
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(("name", "pause"), [("SIGKILL", 0.0), ("SIGINT", 1e9)])
-def test_after_a_kill_or_an_interrupt_the_same_command_goes_on(pump_files, name, pause, jobs):
-    arguments, part = [*ARGUMENTS, "--jobs", str(jobs)], pump_files / "h.moments.json.part"
-    program = BRAKED.format(pause=pause, stop_at=14, arguments=arguments)  # the fourth of the sums
+def stopped(folder, arguments, sign):
+    """Run the command, and end it by a signal at the fourth file; return what it said."""
+    fourth = sorted(path.name for path in (folder / "history").iterdir())[3]
+    program = BRAKED.format(stop_at=fourth, arguments=arguments)
     with subprocess.Popen(
-        [sys.executable, "-c", program], cwd=pump_files, stdout=-1, stderr=-1, text=True
+        [sys.executable, "-c", program], cwd=folder, stdout=-1, stderr=-1, text=True
     ) as process:
         try:
             assert process.stdout.readline() == "stopped\n"
-            end = time.monotonic() + 30.0
-            while not pause and done(part) < 3 and time.monotonic() < end:
-                time.sleep(0.01)  # another thread may be at the file before
-            process.send_signal(getattr(signal, name))
+            process.send_signal(sign)
             _, errors = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert names_in(pump_files) == {"pumps.csv", "gaps.csv", "history", part.name}
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
+def test_after_a_kill_or_an_interrupt_the_same_command_goes_on(pump_files, name, jobs):
+    arguments = [*ARGUMENTS, *PARTS, "--jobs", str(jobs)]
+    code, errors = stopped(pump_files, arguments, getattr(signal, name))
+    assert names_in(pump_files) == {"pumps.csv", "gaps.csv", "history", "parts"}
     if name == "SIGINT":
-        assert process.returncode == 130
-        assert errors == (
-            f"Interrupted. Nothing was written. What was read is kept in {part.name}: the same "
-            "command goes on from there.\n"
-        )
-    assert done(part) in ((3,) if jobs == 1 or not pause else range(4))
+        told = "Interrupted. Nothing was written. Files that were read are kept in parts.\n"
+        assert (code, errors) == (130, told)
+    kept = len([*(pump_files / "parts").glob("*.part.json")])
+    assert kept == 3 if jobs == 1 else kept >= 2
     told = run(pump_files, "moments", *arguments, "--json")
     assert (told.returncode, told.stderr) == (0, "")
     report = json.loads(told.stdout)
     assert (report["resumed"], report["warnings"]) == (True, [])
-    whole = moments_of(pump_files / "history", response="wear")
+    whole = moments_of(pump_files / "history", response="wear", precision="exact")
     assert Moments.load(pump_files / "h.moments.json").text() == whole.text()
-    assert not part.exists()
 
 
-def test_an_interrupt_before_anything_was_read_says_so(pump_files):
-    program = BRAKED.format(pause=0.0, stop_at=1, arguments=ARGUMENTS)
-    with subprocess.Popen(
-        [sys.executable, "-c", program], cwd=pump_files, stdout=-1, stderr=-1, text=True
-    ) as process:
-        try:
-            assert process.stdout.readline() == "stopped\n"
-            process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert (process.returncode, errors) == (130, "Interrupted. Nothing was written.\n")
+def test_an_interrupt_without_parts_keeps_nothing(pump_files):
+    told = stopped(pump_files, ARGUMENTS, signal.SIGINT)
+    assert told == (130, "Interrupted. Nothing was written.\n")
+    assert names_in(pump_files) == {"pumps.csv", "gaps.csv", "history"}
 
 
-def test_what_was_read_for_long_is_kept_when_it_may_not_be_written(pump_files):
-    program = BRAKED.format(pause=0.0, stop_at=-1, arguments=[*ARGUMENTS, "--min-rows", "1000"])
-    refused = subprocess.run(
-        [sys.executable, "-c", program], cwd=pump_files, capture_output=True, text=True, check=False
-    )
+def test_what_was_read_is_kept_when_it_may_not_be_written(pump_files):
+    refused = run(pump_files, "moments", *ARGUMENTS, *PARTS, "--min-rows", "1000")
     assert refused.returncode == 1
-    assert refused.stderr.endswith(
-        "or give a smaller --min-rows. What was read is kept in h.moments.json.part: the same "
-        "command goes on from there.\n"
-    )
-    told = run(pump_files, "moments", *ARGUMENTS)
-    assert told.stdout.startswith("Went on from where an earlier run was.\nh.moments.json: 300 ")
+    assert refused.stderr.endswith("or use a smaller --min-rows.\n")
+    told = run(pump_files, "moments", *ARGUMENTS, *PARTS)
+    assert told.stdout.startswith("Used files of moments of an earlier run.\nh.moments.json: 300 ")

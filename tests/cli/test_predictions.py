@@ -45,7 +45,9 @@ def test_a_column_to_predict_from_that_is_spelled_otherwise_is_told(fitted, monk
     new[:1].to_csv(fitted / "new.csv", index=False)
     told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out.csv")
     assert told.stdout == "Written: out.csv, 1 row predicted, without vibration.\n"
-    assert f"OtherSpelling: new.csv has {spelled!r} for 'vibration'" in told.stderr
+    assert (
+        f"DataWarning: new.csv has {spelled!r} for 'vibration': the spelling differs" in told.stderr
+    )
     new.drop(columns=spelled).to_csv(fitted / "new.csv", index=False)
     told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out2.csv")
     assert (told.exit_code, told.stderr) == (0, "")
@@ -54,5 +56,5 @@ def test_a_column_to_predict_from_that_is_spelled_otherwise_is_told(fitted, monk
 def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     told = quick(fitted, monkeypatch, "predict", "model.json", "-", stdin="hours,site\n1,coast\n")
     assert (told.exit_code, told.stdout) == (1, "")
-    assert told.stderr.startswith("MissingColumns: No column named 'load'. Standard input has")
+    assert told.stderr.startswith("BadColumns: No column named 'load'. Standard input has")
     assert "may lack columns that some table lacked at fit: 'vibration'." in told.stderr

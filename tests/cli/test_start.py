@@ -23,10 +23,10 @@ def test_an_interrupt_of_the_imports_ends_it_quietly(monkeypatch, capsys):
 
 
 def test_the_module_runs_as_a_command():
-    command = [sys.executable, "-m", "poolwise", "reproduce", "nothing"]
+    command = [sys.executable, "-m", "poolwise.cli", "predict", "nothing", "x.csv"]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.returncode == 2
-    assert told.stderr.startswith("UnknownResult: No table or figure named 'nothing'. There are")
+    assert told.returncode == 1
+    assert "nothing" in told.stderr
     assert told.stderr.count("\n") == 1
 
 

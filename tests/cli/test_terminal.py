@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from poolwise.experiments.reproduction import NAMES
 from tests.cli.entry import COMMAND, machines, quick
 from tests.cli.in_terminal import CODE, in_terminal
 
@@ -23,16 +22,16 @@ def words(shown):
 def test_a_verdict_stands_out_in_colour_and_not_where_colours_are_unwanted(folder):
     code, shown = in_terminal(folder, [*COMMAND, *REPORT])
     assert code == 0, shown
-    assert re.search(r"\x1b\[1;3[123]m(History|It is not clear)", shown)
+    assert re.search(r"\x1b\[1;3[123]m(Measured|Expected)", shown)
     assert "Written: r.html" in words(shown)
     code, plain = in_terminal(folder, [*COMMAND, *REPORT, "--force"], NO_COLOR="1")
     assert code == 0, plain
     assert not re.findall(r"\x1b\[[\d;]*3\d[\d;]*m", plain)
-    verdict = words(shown)[words(shown).index("In cross-validation") :]
+    verdict = words(shown)[words(shown).index("Expected with") :]
     assert words(plain).endswith(verdict)  # before it a bar may show
 
 
-@pytest.mark.filterwarnings("ignore::poolwise.errors.DroppedColumns")
+@pytest.mark.filterwarnings("ignore::poolwise.errors.LeftOut")
 def test_in_a_narrow_window_nothing_is_lost_and_no_line_is_too_long(folder, monkeypatch):
     code, shown = in_terminal(folder, [*COMMAND, *FIT], columns=40)
     assert code == 0, shown
@@ -43,19 +42,11 @@ def test_in_a_narrow_window_nothing_is_lost_and_no_line_is_too_long(folder, monk
     assert [number for number in numbers if number not in words(shown)] == []
 
 
-def test_names_to_type_are_whole_in_a_narrow_window(tmp_path):
-    code, shown = in_terminal(tmp_path, [*COMMAND, "reproduce", "list"], columns=40)
-    assert code == 0, shown
-    lines = CODE.sub("", shown).replace("\r", "").splitlines()
-    assert max(map(len, lines)) <= 40
-    assert [line for line in lines if line in NAMES] == list(NAMES)
-
-
 # The command, in which reading a batch of a file takes a while.
 SLOW = """
 import sys, time
 from poolwise.cli import main
-from poolwise.tables.formats import Reader
+from poolwise.tables.file_reader import Reader
 batches = Reader.batches
 def slow(reader, *args):
     for batch in batches(reader, *args):
@@ -89,9 +80,9 @@ def test_what_takes_long_shows_a_bar_which_is_gone_in_the_end(folder):
 @pytest.mark.parametrize(
     ("slowed", "label"),
     [
-        ("poolwise.regressor.PooledRegressor.predict", "Predicting 6 rows"),
-        ("poolwise.cli.rows_out._csv", "Writing out.csv"),
-        ("poolwise.tables.formats.Reader.batches", "Reading new.csv"),
+        ("poolwise.model.regressor.PooledRegressor.predict", "Predicting 6 rows"),
+        ("poolwise.cli.write_table._csv", "Writing out.csv"),
+        ("poolwise.tables.file_reader.Reader.batches", "Reading new.csv"),
     ],
     ids=["predicting", "writing", "reading"],
 )

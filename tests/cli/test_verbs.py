@@ -35,7 +35,7 @@ def test_fit_writes_the_model_of_the_library_and_predict_its_predictions(folder)
         "  dropped   plant of history: the recent table lacks it",
     ]
     assert lines[-1] == "Written: model.json"
-    assert " ".join(diagnose(ours).verdict.split()) in " ".join(told.stdout.split())
+    assert " ".join(diagnose(ours).verdict.text.split()) in " ".join(told.stdout.split())
 
     told = run(
         folder, "predict", "model.json", "new.csv", "--interval", "0.9", "--std", "-o", "out.csv"
@@ -64,7 +64,7 @@ def test_from_two_tables_to_a_report_by_the_help_alone(folder):
     assert page.startswith("<!DOCTYPE html>")
     assert f"poolwise {' '.join(command)}" in page  # the command, quoted
     assert "recent.csv" in page
-    headline = next(x for x in told.stdout.splitlines() if x.startswith("History "))
+    headline = next(x for x in told.stdout.splitlines() if x.startswith("Measured "))
     assert headline.split("(")[0].strip() in page
 
 
@@ -78,7 +78,7 @@ def test_fit_with_a_report_writes_both_of_the_same_model(folder, monkeypatch):
     assert said["verdict"]["text"] == data["verdict"]["text"]
     X, y, sources = tables_of(folder)
     library = report(X, y, sources=sources, date="", files=None)
-    assert library.verdict == data["verdict"]["text"]
+    assert library.verdict.to_dict() == data["verdict"]
     model = PooledRegressor.load(folder / "model.json")
     shown = [x["coef"] for x in said["summary"]["coefficients"]]
     np.testing.assert_allclose(shown, model.coef_, rtol=1e-12)
@@ -93,7 +93,7 @@ def test_compare_says_what_the_library_says(folder, monkeypatch):
     X, y, sources = tables_of(folder)
     found = compare(X, y, sources=sources, methods=["offset", "mean_fill"], cv=3, random_state=4)
     words = " ".join(told.stdout.split())
-    assert words.endswith(" ".join(found.verdict().split()))
+    assert words.endswith(" ".join(found.verdict.text.split()))
     said = quick(folder, monkeypatch, "compare", "history.csv", "recent.csv", *options, "--json")
     methods = json.loads(said.stdout)["methods"]
     assert [x["method"] for x in methods] == [x["method"] for x in found.table()]
@@ -113,7 +113,7 @@ def test_plan_of_tables_is_that_of_their_model(fitted, monkeypatch):
     np.testing.assert_allclose(one["plan"]["gain"], library.gain, rtol=1e-6)
     assert other["plan"]["gain"] == list(library.gain)
     assert other["columns"] is None
-    assert other["verdict"]["text"] == library.verdict
+    assert other["verdict"]["text"] == library.verdict.text
 
 
 def test_without_history_one_method_is_measured_and_nothing_is_compared(folder, monkeypatch):
@@ -121,7 +121,7 @@ def test_without_history_one_method_is_measured_and_nothing_is_compared(folder, 
     assert told.exit_code == 0, told.output
     said = json.loads(told.stdout)
     assert [x["method"] for x in said["methods"]] == ["target_only"]
-    assert said["verdict"]["text"].startswith("There is nothing to compare: 0 rows of history")
+    assert said["verdict"]["text"].startswith("There is no history to compare with")
 
 
 @QUIET

@@ -8,7 +8,7 @@ TABLES = ["history.csv", "recent.csv", "--label", "wear"]
 WRONG = [
     (["fit", "recent.csv"], 2, "Missing option '--label'"),
     (["fit", "history.csv", "recent.csv", "--label", "ware"], 1, "Did you mean 'wear'?"),
-    (["fit", "nothing.csv", "recent.csv", "--label", "wear"], 1, "FilesNotFound: No file to read"),
+    (["fit", "nothing.csv", "recent.csv", "--label", "wear"], 1, "BadFile: No file to read"),
     (["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "lod"], 1, "'load'?"),
     (
         ["fit", "history.csv", "recent.csv", "--label", "wear", "-o", "m.pkl"],
@@ -30,11 +30,15 @@ WRONG = [
     (["plan", *TABLES, "--seed", "2147483648"], 2, "2147483647"),
     (["plan", "history.csv", "recent.csv"], 2, "need --label"),
     (["plan", "model.json", "--drop", "load"], 2, "already"),
-    (["predict", "history.csv", "new.csv"], 1, "UnreadableModel"),
+    (["predict", "history.csv", "new.csv"], 1, "BadModelFile"),
     (["predict", "model.json", "sub/wrong.csv"], 1, "No column named 'load'"),
-    (["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "x"], 1, "One table or an"),
+    (
+        ["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "x"],
+        1,
+        "One of the tables has",
+    ),
     (["predict", "model.json", "new.csv", "-o", "out.xls"], 2, "must end in .csv,"),
-    (["predict", "model.json", "new.csv", "-o", "new.csv"], 2, "is there already"),
+    (["predict", "model.json", "new.csv", "-o", "new.csv"], 2, "exists already"),
     (["predict", "model.json", "new.csv", "--interval", "1"], 2, "between 0 and 1"),
     (["predict", "model.json", "new.csv", "--column", "hours"], 2, "another name"),
     (["report", "history.csv", "recent.csv", "--label", "wear", "-o", "old.html"], 2, "--force"),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from poolwise import METHODS
 from tests.hard_cases.fitting import PRECISIONS, draw
+from tests.linear_methods import LINEAR_METHODS
 
 
 @pytest.fixture(params=PRECISIONS)
@@ -11,7 +11,7 @@ def precision(request):
     return request.param
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=LINEAR_METHODS)
 def method(request):
     return request.param
 

@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 
-from poolwise import METHODS, PooledRegressor
-from poolwise.errors import TransferWarning
+from poolwise import PooledRegressor
+from poolwise.errors import PoolwiseWarning
+from tests.linear_methods import LINEAR_METHODS
 
 PRECISIONS = ("fast", "accurate", "exact", "auto")
 # Their penalties and kernels depend on the units of the columns.
-WITHOUT_PENALTY = [m for m in METHODS if m not in ("feature_transfer", "kernel_transfer")]
+WITHOUT_PENALTY = [m for m in LINEAR_METHODS if m not in ("feature_transfer", "kernel_transfer")]
 # One more column is one more prior, which moves its answers by a few hundredths of a deviation.
 SHRINKS = {"bayes_pooling": 0.05}
 TRUTH = np.array([1.0, -2.0, 3.0])
@@ -28,7 +29,7 @@ def fit(method, precision, X, y, *, source=None, weights=None, **options):
         warnings.simplefilter("always")
         model.fit(X, y, sources=source, sample_weight=weights)
     kinds = [type(w.message) for w in caught]
-    assert all(issubclass(kind, TransferWarning) for kind in kinds), kinds
+    assert all(issubclass(kind, PoolwiseWarning) for kind in kinds), kinds
     return model, kinds
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from poolwise import METHODS
 from tests.laws.problems import KINDS, tables_of
+from tests.linear_methods import LINEAR_METHODS
 
 
-@pytest.fixture(params=METHODS.values(), ids=METHODS)
+@pytest.fixture(params=LINEAR_METHODS.values(), ids=LINEAR_METHODS)
 def method(request):
     return request.param()
 

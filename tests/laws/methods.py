@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from poolwise import METHODS
 from tests.laws.problems import with_one
+from tests.linear_methods import LINEAR_METHODS
 
 # Two ways to sum the same numbers differ by their rounding, 1e-16 a step. The problems here
 # multiply that by at most 1e3, and the kernel method, whose equations have a condition number
@@ -26,7 +26,7 @@ SHRINKS = {
 def methods_but(exceptions, kinds=("one source",)):
     """Return every method with kinds of tables; those that break the law by definition, once."""
     cases = []
-    for name, method in METHODS.items():
+    for name, method in LINEAR_METHODS.items():
         if name in exceptions:
             mark = pytest.mark.xfail(reason=exceptions[name], raises=AssertionError, strict=True)
             cases.append(pytest.param(method(), "one source", id=name, marks=mark))

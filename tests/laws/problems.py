@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from poolwise import Moments
-from poolwise.intake import gather
-from poolwise.problem import Problem
+from poolwise.linear.problem import Problem
+from poolwise.tables.intake import gather
 
 GRID = 2.0**20  # values are multiples of 1 / GRID, so shifts by millions lose no digit
 

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from poolwise import METHODS, Moments
-from poolwise.problem import Problem
+from poolwise import Moments
+from poolwise.linear.problem import Problem
 from tests.laws.methods import DEPENDS_ON_UNITS
 from tests.laws.problems import KINDS, tables_of
+from tests.linear_methods import LINEAR_METHODS
 
 lawful = settings(deadline=None, max_examples=12)
 NINE_DIGITS = 1e-9
@@ -21,7 +22,7 @@ ROUNDED = {"kernel_transfer": 1e-8}
 SCALES = [2.0**k for k in (-30, -13, 0, 7, 30)]
 SHIFTS = [0.0, 1e8, -1e8, 99_999_999.0]
 
-every_method = pytest.mark.parametrize("name", METHODS)
+every_method = pytest.mark.parametrize("name", LINEAR_METHODS)
 every_kind = st.sampled_from(sorted(KINDS))
 
 
@@ -36,7 +37,7 @@ def methods_without_units():
             if name in DEPENDS_ON_UNITS
             else [],
         )
-        for name in METHODS
+        for name in LINEAR_METHODS
     ]
 
 
@@ -50,7 +51,7 @@ def solved(name, tables, *, intercept=True, read=accurate):
     sources = {n: read(s) for n, s in tables.sources.items()}
     target = read(tables.target)
     rows = tables.target, tables.sources
-    return METHODS[name]().solve(Problem(target, sources, "y", intercept, *rows))
+    return LINEAR_METHODS[name]().solve(Problem(target, sources, "y", intercept, *rows))
 
 
 def assert_same_coefficients(name, coef, expected):
@@ -90,7 +91,7 @@ def assert_equivariant(name, tables, scales, shifts, *, intercept=True):
     assert_allclose(a.predict(new), b.predict(X), rtol=0, atol=room)
 
 
-@pytest.mark.parametrize("name", sorted(METHODS.keys() - DEPENDS_ON_UNITS))
+@pytest.mark.parametrize("name", sorted(LINEAR_METHODS.keys() - DEPENDS_ON_UNITS))
 @lawful
 @given(kind=every_kind, seed=st.integers(0, 99), data=st.data())
 def test_neither_units_nor_zero_points_of_features_matter(name, kind, seed, data):
@@ -99,7 +100,7 @@ def test_neither_units_nor_zero_points_of_features_matter(name, kind, seed, data
     assert_equivariant(name, tables, scales, shifts)
 
 
-@pytest.mark.parametrize("name", sorted(METHODS.keys() - DEPENDS_ON_UNITS))
+@pytest.mark.parametrize("name", sorted(LINEAR_METHODS.keys() - DEPENDS_ON_UNITS))
 def test_predictions_far_from_zero_have_all_digits(name):
     for seed in range(10):
         tables = tables_of("nested sources", seed)

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from poolwise import METHODS, Moments, PooledRegressor
-from poolwise.errors import ConstantFeatures
+from poolwise import Moments, PooledRegressor
+from poolwise.errors import DataWarning
 from tests.laws.methods import NEEDS_ROWS
 from tests.laws.problems import KINDS, tables_of
+from tests.linear_methods import LINEAR_METHODS
 
 ROUNDED_ERRORS = {"mean_fill"}  # its variance adds up sources in doubles, in their order
 
 
-@pytest.fixture(params=sorted(METHODS.keys() - NEEDS_ROWS))
+@pytest.fixture(params=sorted(LINEAR_METHODS.keys() - NEEDS_ROWS))
 def method(request):
     return request.param
 
 
-@pytest.mark.filterwarnings("ignore::poolwise.errors.TransferWarning")
+@pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
 @pytest.mark.parametrize(
     ("kind", "intercept"), [*((kind, True) for kind in KINDS), ("nested sources", False)]
 )
@@ -74,6 +75,6 @@ def test_constant_columns_beside_exact_ones_cost_no_digit():
     rows = np.column_stack((a, a + rng.integers(-3, 4, 60), rng.integers(-9, 10, 60)))
     moments = Moments.of_rows(["a", "b", "y"], rows, precision="exact")
     alone = PooledRegressor("target_only").fit_moments(moments)
-    with pytest.warns(ConstantFeatures, match="'c'"):
+    with pytest.warns(DataWarning, match="'c'"):
         beside = PooledRegressor("target_only").fit_moments(moments.fill({"c": 1.0}))
     assert beside.coef_[:2].tobytes() == alone.coef_.tobytes()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from poolwise import METHODS, Moments
+from poolwise import Moments
 from poolwise.errors import NeedsRows
 from poolwise.methods import TargetOnly
 from tests.laws.methods import (
@@ -19,6 +19,7 @@ from tests.laws.methods import (
     size,
 )
 from tests.laws.problems import KINDS, Table, Tables, random_tables, tables_of
+from tests.linear_methods import LINEAR_METHODS
 
 DEPENDS_ON_SPLITS = {
     "bayes_pooling": "each source has a noise and a conflict of its own",
@@ -147,4 +148,4 @@ def test_solving_again_gives_the_same_bits(method, tables):
 
 
 def name_of(method):
-    return next(name for name, kind in METHODS.items() if type(method) is kind)
+    return next(name for name, kind in LINEAR_METHODS.items() if type(method) is kind)

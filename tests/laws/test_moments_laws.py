@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 from poolwise import Moments
-from poolwise.chunks import CHUNK
+from poolwise.numerics.chunks import CHUNK
 from tests.laws.exact import exact_moments
 from tests.laws.tables import (
     EPS,

@@ -12,16 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from poolwise import Moments
-from poolwise.chunks import CHUNK
-from poolwise.errors import (
-    BadWeights,
-    ColumnMismatch,
-    DuplicateColumns,
-    MissingColumns,
-    NotFinite,
-    ShapeMismatch,
-    TooLarge,
-)
+from poolwise.errors import BadColumns, BadTable, BadWeights, NotFinite, OutOfRange
+from poolwise.numerics.chunks import CHUNK
 from tests.laws.exact import exact_moments, fraction
 from tests.laws.tables import (
     EPS,
@@ -51,7 +43,7 @@ class TestRangeAndConstants:
 
     @lawful
     @given(
-        st.floats(-1e9, 1e9),
+        st.just(0.0) | st.floats(1e-75, 1e9) | st.floats(-1e9, -1e-75),
         st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=20),  # squares that do not vanish
         st.booleans(),
     )
@@ -64,7 +56,7 @@ class TestRangeAndConstants:
         assert moments.is_constant("c0")
         assert moments.deviation_of("c0") == 0.0
 
-    @pytest.mark.parametrize("value", [0.1, 1e8 + 1 / 3, -1e-9, 7e120])
+    @pytest.mark.parametrize("value", [0.1, 1e8 + 1 / 3, -1e-9, 7e60])
     def test_constant_columns_stay_exact_over_chunks_and_sums(self, value):
         rows = np.random.default_rng(7).normal(size=(2 * CHUNK + 3, 2))
         rows[CHUNK:, 1] += 1e6  # a drift beside it starts a new shift
@@ -158,8 +150,8 @@ class TestBadInput:
         rows[-3:, 2] = np.nan
         with pytest.raises(NotFinite) as caught:
             Moments.of_rows(["age", "income", "bmi"], rows)
-        assert caught.value.counts == {"age": 3, "bmi": 3}
-        assert caught.value.rows == len(rows)
+        assert caught.value.about["counts"] == {"age": 3, "bmi": 3}
+        assert caught.value.about["rows"] == len(rows)
         message = str(caught.value)
         assert (
             f"Input contains NaN or infinity: 'age' in 3, 'bmi' in 3 of {len(rows):,} rows."
@@ -173,23 +165,24 @@ class TestBadInput:
             Moments.of_blocks(["a"], [((bad,), None), ((good,), None), ((bad,), None)])
 
     @pytest.mark.parametrize("precision", PRECISIONS)
-    @pytest.mark.parametrize("column", [[1.7e308, -1.7e308], [1.0, -1.001e300]])
-    def test_numbers_beyond_1e300_are_refused_by_name(self, column, precision):
+    @pytest.mark.parametrize("column", [[1.7e308, -1.7e308], [1.0, -1.001e75], [0.0, 9e-76]])
+    def test_columns_beyond_1e75_or_below_1e_75_are_refused_by_name(self, column, precision):
         rows = np.column_stack(([1.0, 2.0], column))
-        message = r"Numbers in 'huge' are beyond 1e\+300 in size.*Divide these columns"
-        with pytest.raises(TooLarge, match=message):
+        message = r"numbers of 'huge' are above 1e\+75 or below 1e-75.*Multiply or divide these"
+        with pytest.raises(OutOfRange, match=message):
             Moments.of_rows(["small", "huge"], rows, precision=precision)
 
     @pytest.mark.parametrize("precision", PRECISIONS)
-    @pytest.mark.parametrize("column", [[1e200, -1e200], [1e160, 3e160], [1e280, -1e300]])
-    def test_squares_beyond_the_range_of_doubles_are_held_in_units(self, column, precision):
+    @pytest.mark.parametrize("column", [[1e60, -1e60], [1e74, 3e74], [1e-75, -1e-75]])
+    def test_squares_of_large_and_small_numbers_are_within_the_range_of_doubles(
+        self, column, precision
+    ):
         rows = np.column_stack(([1.0, 2.0], column))
         moments = Moments.of_rows(["small", "huge"], rows, [1e20, 1e20], precision=precision)
         exact = exact_moments(rows, [1e20, 1e20])
-        unit = Fraction(2) ** int(moments.units[1])
         assert np.isfinite(scatter_of(moments)).all()
-        for j, k, factor in ((0, 0, 1), (0, 1, unit), (1, 1, unit**2)):
-            held = fraction(scatter_of(moments)[j, k]) * factor
+        for j, k in ((0, 0), (0, 1), (1, 1)):
+            held = fraction(scatter_of(moments)[j, k])
             room = Fraction(8 * EPS) ** 2 * exact.scatter[j][j] * exact.scatter[k][k]
             assert (held - exact.scatter[j][k]) ** 2 <= room
 
@@ -224,12 +217,12 @@ class TestBadInput:
             r"only the left has 'age', only the right has 'bmi'\. "
             r"Use \.select\(names\) on both sides"
         )
-        with pytest.raises(ColumnMismatch, match=message):
+        with pytest.raises(BadColumns, match=message):
             left + right
 
     def test_tables_of_another_order_cannot_be_added(self):
         message = r"the left has the order 'a', 'b', the right 'b', 'a'\. Use \.select"
-        with pytest.raises(ColumnMismatch, match=message):
+        with pytest.raises(BadColumns, match=message):
             Moments.empty(["a", "b"]) + Moments.empty(["b", "a"])
 
     @pytest.mark.parametrize(
@@ -242,9 +235,7 @@ class TestBadInput:
         ],
     )
     def test_arrays_that_do_not_fit_their_names_show_their_shapes(self, parts, shapes):
-        with pytest.raises(
-            ShapeMismatch, match=rf"2 columns were named, .* shapes {shapes}\. Give"
-        ):
+        with pytest.raises(BadTable, match=rf"2 columns were named, .* shapes {shapes}\. Give"):
             Moments.of_blocks(["a", "b"], [(parts, None)])
 
     def test_a_column_that_is_not_there_comes_with_a_hint(self):
@@ -253,9 +244,9 @@ class TestBadInput:
             r"No column named 'incom'\. The table has 'age', 'income', 'region'\. "
             r"Did you mean 'income'\?"
         )
-        with pytest.raises(MissingColumns, match=message):
+        with pytest.raises(BadColumns, match=message):
             moments.select(["incom"])
-        with pytest.raises(MissingColumns, match=r"No column named 'zzz'"):
+        with pytest.raises(BadColumns, match=r"No column named 'zzz'"):
             moments.mean_of("zzz")
 
     @pytest.mark.parametrize(
@@ -268,5 +259,5 @@ class TestBadInput:
         ids=["rows", "select", "affine"],
     )
     def test_two_columns_of_one_name_are_refused(self, made):
-        with pytest.raises(DuplicateColumns, match=r"more than one column named 'a'\. .*rename"):
+        with pytest.raises(BadColumns, match=r"more than one column named 'a'\. .*rename"):
             made()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from poolwise import Moments
-from poolwise.chunks import CHUNK
-from poolwise.row_sums import FAR
+from poolwise.numerics.chunks import CHUNK
+from poolwise.numerics.row_sums import FAR
 from tests.laws.exact import exact_moments, fraction
 from tests.laws.tables import (
     EPS,

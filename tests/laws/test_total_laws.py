@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 from poolwise import Moments
-from poolwise.errors import ColumnMismatch
+from poolwise.errors import BadColumns
 from tests.laws.exact import exact_moments, fraction
 from tests.laws.tables import (
     PRECISIONS,
@@ -93,7 +93,7 @@ class TestTotal:
         table, light = read(["a"], [[1.0], [2.0]]), replace(Moments.empty(["a"]), rows=3)
         assert Moments.total(["a"], [light, table, light]).rows == (light + table + light).rows == 8
 
-    @pytest.mark.parametrize("value", [0.1, 1e8 + 1 / 3, -1e-9, 7e120])
+    @pytest.mark.parametrize("value", [0.1, 1e8 + 1 / 3, -1e-9, 7e60])
     def test_constant_columns_stay_exact(self, read, value):
         rng, names = np.random.default_rng(9), ["c0", "c1"]
         tables = [
@@ -105,17 +105,15 @@ class TestTotal:
         assert total.mean_of("c0") == value
         assert total.is_constant("c0")
 
-    @pytest.mark.parametrize("scales", [(1e-200, 1.0), (1e250, 1e-300), (1e160, 1e290)])
-    def test_squares_beyond_the_range_of_doubles_are_held_in_units(self, read, scales):
+    @pytest.mark.parametrize("scales", [(1e-60, 1.0), (1e60, 1e-60)])
+    def test_large_and_small_columns_add_up(self, read, scales):
         rng = np.random.default_rng(10)
         parts = [rng.normal(size=(4, 2)) * scales * [1.0, 10.0**-k] for k in range(9)]
         total = Moments.total(names_of(2), [read(names_of(2), z) for z in parts])
         exact = exact_moments(np.concatenate(parts))
-        units = [Fraction(2) ** int(u) for u in total.units]
-        assert total.units.any()
         for j in range(2):
             for k in range(2):
-                held = fraction(scatter_of(total)[j, k]) * units[j] * units[k]
+                held = fraction(scatter_of(total)[j, k])
                 room = Fraction(rounding(0)) ** 2 * exact.scatter[j][j] * exact.scatter[k][k]
                 assert (held - exact.scatter[j][k]) ** 2 <= room
 
@@ -136,10 +134,10 @@ class TestTotal:
     def test_tables_of_other_columns_are_named_by_their_place(self):
         a, b = Moments.empty(["y", "age"]), Moments.empty(["y", "bmi"])
         message = r"add table 3 of a total to .*: only the left has 'age', only the right has"
-        with pytest.raises(ColumnMismatch, match=message):
+        with pytest.raises(BadColumns, match=message):
             Moments.total(["y", "age"], [a, a, b])
         with pytest.raises(
-            ColumnMismatch, match=r"add table 1 of a total to .*: the left has the order"
+            BadColumns, match=r"add table 1 of a total to .*: the left has the order"
         ):
             Moments.total(["age", "y"], [a])
 

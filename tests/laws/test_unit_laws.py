@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from poolwise import METHODS
 from tests.laws.methods import CLOSE, DEPENDS_ON_UNITS, NEEDS_MANY_ROWS, SHRINKS, methods_but, size
 from tests.laws.problems import KINDS, Tables, random_tables, tables_of
+from tests.linear_methods import LINEAR_METHODS
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -26,11 +26,11 @@ def test_zero_points_of_features_do_not_matter(method, kind):
     assert_equivariant(method, tables, {}, shifts)
 
 
-@pytest.mark.parametrize("name", sorted(METHODS.keys() - DEPENDS_ON_UNITS - NEEDS_MANY_ROWS))
+@pytest.mark.parametrize("name", sorted(LINEAR_METHODS.keys() - DEPENDS_ON_UNITS - NEEDS_MANY_ROWS))
 def test_units_do_not_matter_where_the_data_determine_too_little(name):
     few = random_tables(5, target_rows=3, sources={"old": (9, (0, 1))})
     scales = dict(zip(few.target.names, (3.0, 0.7, 1e9, 1e-9), strict=True))
-    assert_equivariant(METHODS[name](), few, scales, {})
+    assert_equivariant(LINEAR_METHODS[name](), few, scales, {})
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e9])

@@ -8,19 +8,18 @@ from sklearn.base import clone
 
 import poolwise.methods
 from poolwise import METHODS
-from poolwise.methods import METHOD_NAMES, ROW_METHODS
 from tests.laws.problems import tables_of
 
 
 def test_file_class_and_key_are_the_same_words():
     files = {path.stem for path in Path(poolwise.methods.__file__).parent.glob("[!_]*.py")}
-    assert files == set(METHOD_NAMES)
-    for name, kind in (METHODS | ROW_METHODS).items():
+    assert files == set(METHODS)
+    for name, kind in METHODS.items():
         assert kind.__module__ == f"poolwise.methods.{name}"
         assert kind.__name__ == "".join(word.capitalize() for word in name.split("_"))
 
 
-@pytest.mark.parametrize("kind", (METHODS | ROW_METHODS).values())
+@pytest.mark.parametrize("kind", METHODS.values())
 def test_every_method_says_what_it_assumes(kind):
     paragraphs = inspect.cleandoc(kind.__doc__).split("\n\n")
     assert any(p.startswith("Assumes ") for p in paragraphs)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poolwise import PooledRegressor
-from poolwise.errors import TransferWarning
+from poolwise.errors import PoolwiseWarning
 
 NOISE = 0.3
 
@@ -58,7 +58,7 @@ def world(truth, seed=0, *, rows=60, history=300, source="honest"):
 def fit(method: Any, given: World, **options: Any) -> PooledRegressor:
     """Fit a method to a world, whatever it warns of."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TransferWarning)
+        warnings.simplefilter("ignore", PoolwiseWarning)
         return PooledRegressor(method).fit(given.X, given.y, sources=given.source, **options)
 
 
@@ -71,7 +71,7 @@ def fitted(method: str, truth: str = "smooth", seed: int = 0) -> PooledRegressor
 def quietly(function: Any, *args: Any) -> Any:
     """Return what a call gives, whatever it warns of."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TransferWarning)
+        warnings.simplefilter("ignore", PoolwiseWarning)
         return function(*args)
 
 

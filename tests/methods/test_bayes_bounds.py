@@ -8,7 +8,7 @@ from poolwise import PooledRegressor
 from poolwise.errors import BadOption, PredictionsBounded
 from poolwise.methods.bayes_pooling import BayesPooling
 from tests.laws.problems import tables_of
-from tests.methods.bayes import quietly, solved
+from tests.methods.bayes_fits import quietly, solved
 
 
 class TestBounds:
@@ -65,7 +65,7 @@ class TestBounds:
         bounded = BayesPooling(bounds=0.0).solve(tables.problem())
         assert_array_equal(bounded.coef, BayesPooling(bounds=None).solve(tables.problem()).coef)
 
-    @pytest.mark.parametrize("unit", [1.0, 1e-200, 1e250])
+    @pytest.mark.parametrize("unit", [1.0, 1e-60, 1e60])
     def test_the_model_warns_when_they_act_and_only_then(self, tables, unit):
         t, old = tables.target, tables.sources["old"]
         model = quietly(PooledRegressor(), t.X, t.y * unit, sources=(old.X, old.y * unit))
@@ -81,7 +81,7 @@ class TestBounds:
         assert_allclose(predicted[-1], y.max() + 0.5 * (y.max() - y.min()), rtol=1e-14)
 
     def test_a_pair_is_in_the_units_of_the_user(self, tables):
-        t, unit = tables.target, 1e250
+        t, unit = tables.target, 1e60
         model = quietly(PooledRegressor(BayesPooling(bounds=(-unit, unit))), t.X, t.y * unit)
         with pytest.warns(PredictionsBounded):
             predicted = model.predict(100.0 * np.sign(model.coef_)[None])

@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise import Moments, PooledRegressor
-from poolwise.bayes.conflict import AGREES
+from poolwise.linear.problem import Problem
 from poolwise.methods import TargetOnly
+from poolwise.methods.bayes.pseudo_rows import AGREES
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.problem import Problem
 from tests.laws.problems import Tables, tables_of
-from tests.methods.bayes import errors_of, solved
+from tests.methods.bayes_fits import errors_of, solved
 
 
 def draw(rng, rows, coef, mix, level=0.0):

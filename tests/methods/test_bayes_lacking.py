@@ -8,14 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from poolwise import PooledRegressor
-from poolwise.bayes.model import model
-from poolwise.bayes.posterior import points
-from poolwise.bayes.scaling import scaled
-from poolwise.errors import FewRows, TransferWarning
+from poolwise.errors import FewRows, PoolwiseWarning
 from poolwise.methods import TargetOnly
-from poolwise.methods.bayes_pooling import BayesPooling
+from poolwise.methods.bayes.evidence import points
+from poolwise.methods.bayes.scaling import scaled
+from poolwise.methods.bayes_pooling import BayesPooling, model
 from tests.laws.problems import least_squares, tables_of
-from tests.methods.bayes import errors_of
+from tests.methods.bayes_fits import errors_of
 
 
 class TestRowsThatLackFeatures:
@@ -146,7 +145,7 @@ class TestThroughTheRegressor:
         rng = np.random.default_rng(5)
         X = rng.normal(size=(104, 6))
         y = X @ np.arange(1.0, 7.0) + rng.normal(size=104)
-        with pytest.warns(TransferWarning) as caught:
+        with pytest.warns(PoolwiseWarning) as caught:
             model = PooledRegressor().fit(X[100:], y[100:], sources=(X[:100, :4], y[:100]))
         assert [type(w.message) for w in caught] == [FewRows]
         assert np.isfinite(model.standard_errors_).all()

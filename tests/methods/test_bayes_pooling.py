@@ -8,12 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from poolwise import Moments, PooledRegressor
-from poolwise.errors import RankDeficient, SourceLeftOut, TransferWarning
+from poolwise.errors import LeftOut, PoolwiseWarning, RankDeficient
+from poolwise.linear.problem import Problem
 from poolwise.methods import TargetOnly
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.problem import Problem
 from tests.laws.problems import Table, Tables, least_squares, random_tables, tables_of
-from tests.methods.bayes import errors_of, solved
+from tests.methods.bayes_fits import errors_of, solved
 
 
 class TestSpecialCases:
@@ -111,7 +111,7 @@ class TestSpecialCases:
             table.X[:, 0] = 5.0
         fit = solved(still)
         assert fit.weights["still"] == 0.0
-        (caution,) = [c for c in fit.cautions if isinstance(c, SourceLeftOut)]
+        (caution,) = [c for c in fit.cautions if isinstance(c, LeftOut)]
         assert "'still'" in str(caution)
         assert "none of their features varies" in str(caution)
 
@@ -142,7 +142,7 @@ class TestSpecialCases:
             y, y_new = X.sum(axis=1) + rng.normal(size=rows), X_new.sum(axis=1)
             source = (old[:, :2], old[:, :2].sum(axis=1) + level)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TransferWarning)
+                warnings.simplefilter("ignore", PoolwiseWarning)
                 model = PooledRegressor().fit(X, y, sources=source)
                 alone = PooledRegressor().fit(X, y)
                 predicted = [m.predict(X_new) for m in (model, alone)]
@@ -173,7 +173,7 @@ class TestSpecialCases:
         fit = solved(tables)
         expected = solved(Tables(tables.target, {"old": tables.sources["old"]}))
         assert_array_equal(fit.coef, expected.coef)
-        assert [type(c) for c in fit.cautions] == [SourceLeftOut]
+        assert [type(c) for c in fit.cautions] == [LeftOut]
         assert "bayes_pooling left out 'tiny'" in str(fit.cautions[0])
         assert fit.weights["tiny"] == 0.0
         assert fit.source_noise["tiny"] is None

@@ -13,18 +13,12 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.boosted.lies import target_trees
 from poolwise import Moments, PooledRegressor, compare
-from poolwise.boosting.candidates import PRIOR
-from poolwise.boosting.folds import Folds
-from poolwise.boosting.simplex import simplex_weights
-from poolwise.boosting.stack import stacked
-from poolwise.errors import (
-    BadOption,
-    NeedsTargetRows,
-    NoCoefficients,
-    NotALine,
-)
+from poolwise.errors import BadOption, CannotExport, NeedsRows, NotAvailable
 from poolwise.methods import BoostedPooling
-from tests.boosting.few_trees import grow_few
+from poolwise.methods.boosting.candidates import PRIOR
+from poolwise.methods.boosting.learning_rows import Folds
+from poolwise.methods.boosting.stack import simplex_weights, stacked
+from tests.methods.boosting.few_trees import grow_few
 from tests.methods.nonlinear import error, fit, fitted, world
 
 COEFFICIENTS = ["coef_", "intercept_", "coef_names_", "coef_cov_", "standard_errors_"]
@@ -80,7 +74,7 @@ class TestDefinition:
 
     @pytest.fixture
     def stack(self):
-        return fitted("boosted_pooling").derived_.stack
+        return fitted("boosted_pooling").fit_.stack
 
     def test_a_prediction_is_the_weighted_mean_of_candidates_within_bounds(self, model, stack):
         given = world("smooth")
@@ -165,7 +159,8 @@ class TestRepeating:
     def test_any_number_of_threads_gives_the_same_bits(self):
         code = (
             "import sys; from tests.methods.nonlinear import fit, world; "
-            "from poolwise.boosting import booster; booster.THREADS_PAY = 0; "  # however few rows
+            "from poolwise.methods.boosting import booster; "
+            "booster.THREADS_PAY = 0; "  # however few rows
             "given = world('smooth', rows=20, history=60); "
             "sys.stdout.write(fit('boosted_pooling', given).predict(given.tried).tobytes().hex())"
         )
@@ -189,7 +184,7 @@ class TestRepeating:
         model, rows = fitted("boosted_pooling"), world("smooth").tried
         again = pickle.loads(pickle.dumps(model))
         assert_array_equal(again.predict(rows), model.predict(rows))
-        with pytest.raises(NoCoefficients):
+        with pytest.raises(NotAvailable):
             _ = again.coef_
 
     def test_a_clone_has_its_parameters_and_no_fit(self):
@@ -204,16 +199,16 @@ class TestRefusals:
     def test_more_rows_are_refused_and_the_model_stays(self, verb):
         given, model = world("smooth"), fitted("boosted_pooling")  # refused, it stays the same
         before = model.predict(given.tried)
-        with pytest.raises(NeedsTargetRows, match=r"boosted_pooling.*Fit it to all rows again"):
+        with pytest.raises(NeedsRows, match=r"boosted_pooling.*Fit it to all rows again"):
             getattr(model, verb)(given.X[:5], given.y[:5])
-        with pytest.raises(NeedsTargetRows, match="nor updated"):
+        with pytest.raises(NeedsRows, match="nor updated"):
             getattr(model, verb)(sources={"source": given.source})
         assert_array_equal(model.predict(given.tried), before)
 
     def test_moments_alone_are_refused(self):
         given = world("smooth", rows=20, history=60)
         target = Moments.of_rows(list("abcdy"), np.column_stack((given.X, given.y)))
-        with pytest.raises(NeedsTargetRows, match=r"boosted_pooling.*use bayes_pooling"):
+        with pytest.raises(NeedsRows, match=r"boosted_pooling.*use bayes_pooling"):
             PooledRegressor("boosted_pooling").fit_moments(target)
 
     @pytest.mark.parametrize(
@@ -235,7 +230,7 @@ class TestRefusals:
     def test_there_are_no_coefficients_and_it_says_why(self, name):
         model = fitted("boosted_pooling")
         assert not hasattr(model, name)
-        with pytest.raises(NoCoefficients, match=rf"There is no {name}: boosted_pooling is"):
+        with pytest.raises(NotAvailable, match=rf"There is no {name}: boosted_pooling is"):
             getattr(model, name)
 
     def test_coefficients_come_and_go_with_the_method(self):
@@ -246,7 +241,7 @@ class TestRefusals:
         assert not any(hasattr(model, name) for name in COEFFICIENTS)
         model.set_params(method="target_only").fit(given.X, given.y)
         assert all(hasattr(model, name) for name in COEFFICIENTS)
-        assert model.derived_ is None
+        assert model.fit_.parts().line is not None
 
     def test_a_name_that_no_model_has_is_told_as_ever(self):
         with pytest.raises(
@@ -258,7 +253,7 @@ class TestRefusals:
     @pytest.mark.parametrize("verb", ["to_sql", "to_onnx", "to_sklearn"])
     def test_it_cannot_be_written_as_a_line(self, verb):
         for method in ("boosted_pooling", "derived_pooling"):
-            with pytest.raises(NotALine, match=rf"{method} has trees in it"):
+            with pytest.raises(CannotExport, match=rf"{method} has trees in it"):
                 getattr(fitted(method), verb)()
 
 

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from poolwise import Moments, PooledRegressor
-from poolwise.errors import BadOption, NeedsTargetRows
+from poolwise.errors import BadOption, NeedsRows
 from poolwise.methods import BayesPooling, DerivedPooling
 from tests.methods.nonlinear import error, fit, fitted, lacking, quietly, world
 
@@ -25,8 +25,8 @@ def test_it_is_hardly_worse_where_they_do_not():
 
 def test_it_is_bayes_pooling_on_rows_with_the_column_beside_them():
     given, model = world("smooth"), fitted("derived_pooling")
-    (column,) = model.derived_.columns
-    fit_ = BayesPooling().solve(model.derived_.problem)
+    (column,) = model.fit_.columns
+    fit_ = BayesPooling().solve(model.fit_.problem)
     rows = np.column_stack((given.tried, column.values(given.tried, ("x0", "x1", "x2", "x3"))))
     assert_allclose(model.predict(given.tried), fit_.predict(rows), rtol=1e-12)
     assert_allclose(model.coef_, fit_.coef, rtol=1e-12)
@@ -59,7 +59,7 @@ def test_it_predicts_from_as_few_rows_as_there_are(rows, history):
     model = fit("derived_pooling", given)
     assert np.isfinite(quietly(model.predict, given.tried)).all()
     assert np.isfinite(quietly(model.predict, lacking(given.tried[:9]))).all()
-    assert (model.derived_ is None) == (history < 5)
+    assert (model.fit_.parts().line is not None) == (history < 5)
     assert ("this is bayes_pooling" in model.reason_) == (history < 5)
 
 
@@ -68,7 +68,7 @@ def test_without_history_it_is_bayes_pooling():
     model = PooledRegressor("derived_pooling").fit(given.X, given.y)
     expected = PooledRegressor().fit(given.X, given.y)
     assert_array_equal(model.coef_, expected.coef_)
-    assert model.derived_ is None
+    assert model.fit_.parts().line is not None
 
 
 def test_a_history_of_moments_gives_no_column_and_still_counts():
@@ -82,7 +82,7 @@ def test_a_history_of_moments_gives_no_column_and_still_counts():
     assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("power", [-600, 140])
+@pytest.mark.parametrize("power", [-190, 140])
 def test_units_of_the_response_do_not_matter(power):
     given = world("smooth", rows=20, history=60)
     old_X, old_y = given.source
@@ -102,17 +102,17 @@ def test_the_same_random_state_gives_the_same_bits_and_another_one_others():
 def test_fewer_rows_to_learn_from_give_another_column_of_all_rows():
     given = world("smooth", rows=20, history=200)
     short = fit(DerivedPooling(most_rows=50), given)
-    assert short.derived_.problem.sources["source"].rows == 200
+    assert short.fit_.problem.sources["source"].rows == 200
     assert (short.coef_ != fit("derived_pooling", given).coef_).any()
 
 
 def test_what_it_cannot_do_is_refused():
     given = world("smooth", rows=20, history=60)
     model = fit("derived_pooling", given)
-    with pytest.raises(NeedsTargetRows, match="derived_pooling learns from rows"):
+    with pytest.raises(NeedsRows, match="derived_pooling learns from rows"):
         model.update(given.X, given.y)
     target = Moments.of_rows(list("abcdy"), np.column_stack((given.X, given.y)))
-    with pytest.raises(NeedsTargetRows, match="derived_pooling learns from rows"):
+    with pytest.raises(NeedsRows, match="derived_pooling learns from rows"):
         PooledRegressor("derived_pooling").fit_moments(target)
     with pytest.raises(BadOption, match="most_rows"):
         fit(DerivedPooling(most_rows=-1), given)

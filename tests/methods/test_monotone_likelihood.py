@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from poolwise.errors import NoiseNotEstimable, SourceLeftOut, TooFewRows
+from poolwise.errors import LeftOut, NoiseNotEstimable, TooFewRows
 from poolwise.methods import MonotoneLikelihood, TargetOnly
 from tests.laws.problems import Table, Tables, least_squares, random_tables, tables_of, with_one
 
@@ -123,7 +123,7 @@ def test_sources_that_are_not_nested_are_left_out_the_smallest_first():
     expected = MonotoneLikelihood().solve(Tables(tables.target, kept).problem())
     assert_allclose(fit.coef, expected.coef, rtol=1e-12)
     assert expected.cautions == ()
-    assert [type(c) for c in fit.cautions] == [SourceLeftOut]
+    assert [type(c) for c in fit.cautions] == [LeftOut]
     assert "'small'" in str(fit.cautions[0])
 
 

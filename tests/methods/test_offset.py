@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise import Moments
-from poolwise.errors import SourceLeftOut
-from poolwise.fit import regress
+from poolwise.errors import LeftOut
+from poolwise.linear.regress import regress
 from poolwise.methods import Offset, TargetOnly
 from tests.laws.problems import least_squares, random_tables, tables_of, with_one
 
@@ -66,5 +66,5 @@ def test_with_no_common_feature_the_largest_source_is_the_old_model():
     fit = Offset().solve(tables.problem())
     large = tables.sources["large"]
     assert_allclose(fit.coef[2:], least_squares(large.X, large.y)[1:], rtol=1e-10)
-    assert [type(c) for c in fit.cautions] == [SourceLeftOut]
+    assert [type(c) for c in fit.cautions] == [LeftOut]
     assert "'small'" in str(fit.cautions[0])

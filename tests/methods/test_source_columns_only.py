@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from poolwise.errors import SourceLeftOut
+from poolwise.errors import LeftOut
 from poolwise.methods import SourceColumnsOnly
 from tests.laws.problems import least_squares, random_tables, tables_of
 
@@ -43,7 +43,7 @@ def test_with_no_common_feature_the_largest_source_decides():
     X = np.concatenate([t.having(["x2", "x3"]) for t in used])
     expected = least_squares(X, np.concatenate([t.y for t in used]))
     assert_allclose(fit.coef, [0.0, 0.0, *expected[1:]], rtol=1e-10)
-    assert [type(c) for c in fit.cautions] == [SourceLeftOut]
+    assert [type(c) for c in fit.cautions] == [LeftOut]
     assert "'small'" in str(fit.cautions[0])
     assert set(fit.weights) == {"large", "also"}
 

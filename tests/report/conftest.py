@@ -4,7 +4,7 @@ import pytest
 from sklearn.model_selection import KFold
 
 import poolwise
-from poolwise.errors import DroppedColumns
+from poolwise.errors import LeftOut
 from tests.report.stories import bearings, diabetes, hostile
 
 FEW = {"cv": KFold(4, shuffle=True, random_state=3), "methods": ["data_pooling", "mean_fill"]}
@@ -34,7 +34,7 @@ def bad_names(tmp_path_factory):
     X, y, sources = hostile()
     file = tmp_path_factory.mktemp("files") / "<img src=x onerror=alert(5)>\x1b.csv"
     file.write_text("a")
-    with pytest.warns(DroppedColumns):
+    with pytest.warns(LeftOut):
         return poolwise.report(
             X,
             y,

@@ -15,10 +15,10 @@ import pytest
 from sklearn.model_selection import KFold
 
 import poolwise
-from poolwise import METHODS
-from poolwise.errors import BadOption, NotInstalled, NotOverwritten, TransferWarning
+from poolwise.errors import BadOption, NotInstalled, NotWritten, PoolwiseWarning
 from poolwise.report import html as rendering
-from poolwise.report.words import short, visible
+from poolwise.wording import short, visible
+from tests.linear_methods import LINEAR_METHODS
 from tests.report.stories import HOSTILE
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}
@@ -26,7 +26,7 @@ ALLOWED = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "section", "nav"),
     *("footer", "a", "h1", "h2", "h3", "p", "ul", "li", "dl", "dt", "dd", "div", "span", "em"),
     *("strong", "code", "bdi", "time", "table", "caption", "thead", "tbody", "tr", "th", "td"),
-    *("figure", "figcaption", "svg", "desc", "line", "path", "rect", "circle", "text"),
+    *("figure", "figcaption", "svg", "desc", "g", "defs", "path", "use", "text"),
 }
 TEMPLATES = Path(rendering.__file__).parent / "templates"
 
@@ -77,7 +77,7 @@ def test_elements_nest_and_are_those_of_the_template(made):
 def test_no_attribute_runs_code_or_loads_anything(made):
     for tag, attributes in Page(made.html()).tags:
         assert not [a for a in attributes if a.startswith("on")], tag
-        assert not {"src", "srcset", "action", "style", "xlink:href"} & attributes.keys(), tag
+        assert not {"src", "srcset", "action", "xlink:href"} & attributes.keys(), tag
         if "href" in attributes:
             assert attributes["href"].startswith("#")
     assert "url(" not in made.html()
@@ -91,6 +91,7 @@ def test_links_inside_the_page_lead_somewhere_and_no_id_is_there_twice(made):
     assert len(ids) == len(set(ids))
     pointing = [a["href"][1:] for a in page.all("a")]
     pointing += [k for _, a in page.tags for k in a.get("aria-labelledby", "").split()]
+    pointing += [a["href"][1:] for a in page.all("use")]
     assert set(pointing) <= set(ids)
 
 
@@ -154,13 +155,14 @@ def test_a_page_about_very_much_stays_under_two_megabytes(bad_names):
     data["columns"]["groups"] = [x | {"names": [long] * many} for x in data["columns"]["groups"]]
     data["tables"] = [data["tables"][0] | {"name": long, "lacks": [long] * 50}] * many
     data["cautions"] = [long] * many
-    data["coefficients"]["cautions"] = ["?"] * many
     data["provenance"]["command"] = f"poolwise {long * 100}"
     data["provenance"]["files"] = [data["provenance"]["files"][0] | {"path": long}] * many
-    html = rendering.page(data)
-    assert len(html) < 2_000_000
-    assert "11,990 more columns, with smaller effects, are not listed." in html
-    assert html.count("11,990 more") == 7
+    for caution, left in (("?", "11,950"), ("?" * 3000, "11,990")):
+        data["coefficients"]["cautions"] = [caution] * many
+        html = rendering.page(data)
+        assert len(html) < 2_000_000
+        assert f"{left} more columns, with smaller effects, are not listed." in html
+        assert html.count(f"{left} more") == 7
 
 
 @pytest.mark.slow
@@ -172,7 +174,7 @@ def test_a_page_lists_the_columns_with_the_largest_effects(monkeypatch):
     y = X @ np.arange(30.0) + rng.normal(size=300)
     gone = pd.DataFrame(0.0, X.index, [f"gone {k}" for k in range(12_000)])
     wide = pd.concat([X, gone], axis=1)
-    with pytest.warns(TransferWarning):
+    with pytest.warns(PoolwiseWarning):
         made = poolwise.report(X, y, sources={"old": (wide, y)}, methods=["mean_fill"], cv=KFold(2))
     html = made.html()
     assert len(html) < 2_000_000
@@ -205,11 +207,11 @@ def test_the_page_has_a_language_and_a_policy_that_forbids_scripts(made):
     assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", LINEAR_METHODS)
 def test_every_method_makes_a_page(method):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(90, 3)) * [1e150, 1.0, 1e-150]
-    y = X @ [1e-150, 2.0, 3e150] + rng.normal(size=90)
+    X = rng.normal(size=(90, 3)) * [1e60, 1.0, 1e-60]
+    y = X @ [1e-60, 2.0, 3e60] + rng.normal(size=90)
     history = (X[30:, :2], y[30:])
     made = poolwise.report(X[:30], y[:30], sources=history, method=method, cv=3, methods=[])
     assert made.data["method"] == method
@@ -221,7 +223,7 @@ def test_a_new_page_is_not_written_over_an_old_one(helping, tmp_path):
     helping.save(path)
     assert path.read_text(encoding="ascii") == helping.html()
     path.write_text("mine")
-    with pytest.raises(NotOverwritten, match=r"report\.html"):
+    with pytest.raises(NotWritten, match=r"report\.html"):
         helping.save(path)
     assert path.read_text() == "mine"
     helping.save(path, overwrite=True)
@@ -253,7 +255,7 @@ def test_letters_stand_out_from_what_is_behind_them():
         for behind in ("back", "box"):
             for letters in ("text", "soft", "with"):
                 assert contrast(colours[letters], colours[behind]) >= 4.5, (letters, behind)
-        for drawn in ("with", "without", "other", "bad", "good"):
+        for drawn in ("with", "without", "bad", "good"):
             assert contrast(colours[drawn], colours["back"]) >= 4.5, drawn
         assert contrast(colours["with"], colours["band"]) >= 3.0
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import poolwise
-from poolwise import progress
-from poolwise.errors import FilesNotFound
+from poolwise.errors import BadFile
+from poolwise.moments import progress
 from tests.report.conftest import FEW
 from tests.report.stories import diabetes
 
@@ -34,7 +34,7 @@ def test_the_provenance_names_files_versions_and_command(tmp_path):
     assert told["command"] == "poolwise report 'my file.csv'"
     assert told["date"] == "2025-01-31T00:00:00+00:00"
     assert told["versions"]["numpy"] == np.__version__
-    with pytest.raises(FilesNotFound, match="nowhere"):
+    with pytest.raises(BadFile, match="nowhere"):
         poolwise.report(X, y, files=[tmp_path / "nowhere.csv"])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import poolwise
 from poolwise import Moments
-from poolwise.errors import DroppedColumns, FewRows
+from poolwise.errors import FewRows, LeftOut
 from tests.report.conftest import FEW, WHEN
 from tests.report.stories import diabetes
 
@@ -24,7 +24,7 @@ def test_columns_are_new_shared_or_left_out():
         "early": (early, y.iloc[:100]),
         "late": (X.iloc[100:200][["a", "b"]], y.iloc[100:200]),
     }
-    with pytest.warns(DroppedColumns):
+    with pytest.warns(LeftOut):
         made = poolwise.report(X.iloc[200:], y.iloc[200:], sources=sources, **FEW)
     columns = made.data["columns"]
     assert {x["name"]: x["role"] for x in columns["lines"]} == {
@@ -101,14 +101,14 @@ def test_few_rows_are_told_as_few(rows):
     assert ("unavailable" in data["residuals"]) == (rows < 3)
     assert ("unavailable" in data["plan"]) == (rows < 5)
     if rows < 3:
-        assert "could not be measured on target rows" in made.verdict
+        assert "could not be measured on recent rows" in made.verdict.text
     assert all(x["without"]["low"] is None for x in data["coefficients"]["lines"])
     json.dumps(data, allow_nan=False)
 
 
 def test_without_history_there_is_a_model_and_no_gain(alone):
     data = alone.data
-    assert data["verdict"]["answer"] == "no_history"
+    assert data["verdict"]["level"] == "no_history"
     assert data["gain"]["lines"] == []
     assert {x["method"] for x in data["methods"]["lines"]} == {"target_only", "bayes_pooling"}
     assert data["plan"]["unavailable"]
@@ -132,7 +132,7 @@ def test_many_columns_are_all_listed_and_some_are_drawn():
 def test_a_response_that_does_not_vary_is_no_reason_to_fail():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
-    with pytest.warns(poolwise.errors.ConstantResponse):
+    with pytest.warns(poolwise.errors.PoolwiseWarning):
         made = poolwise.report(X[:20], np.ones(20), sources=(X[20:, :2], np.ones(100)), **FEW)
-    assert made.data["verdict"]["answer"] == "unknown"
+    assert made.data["verdict"]["level"] == "unknown"
     assert made.html()

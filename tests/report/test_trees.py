@@ -9,9 +9,8 @@ import pytest
 from scipy.stats import t
 
 import poolwise
-from poolwise.report.verdict import verdict
-from poolwise.report.words import number
-from tests.boosting.few_trees import grow_few
+from poolwise.report.number_format import number
+from tests.methods.boosting.few_trees import grow_few
 from tests.report.stories import HOSTILE
 from tests.report.test_html import ALLOWED, Page
 
@@ -38,12 +37,6 @@ def made(method="boosted_pooling", truth="bent"):
         )
 
 
-@pytest.fixture
-def found_with_trees():
-    """A diagnosis of a model with trees."""
-    return poolwise.diagnose(made().model)
-
-
 def in_order(page, first, count=3):
     """Return some texts of a page, from the one that begins so."""
     texts = [text.strip() for text in page.texts if text.strip()]
@@ -55,13 +48,13 @@ def test_the_page_says_what_the_model_is_made_of():
     page = Page(made().html())
     assert {"id": "trees", "aria-labelledby": "h-trees"} in page.all("section")
     texts = " ".join(page.texts)
-    assert "What the model is made of" in texts
+    assert "Parts of the model" in texts
     for candidate in made().data["trees"]["candidates"]:
         assert candidate["words"][1:] in texts  # a capital begins it
         assert f"{candidate['weight']:.0%}" in texts
     mean = number(made().data["trees"]["error"])
     assert ["Their weighted mean: this model", "100%", mean] == in_order(page, "Their weighted")
-    assert "RMSE on unseen target rows" in texts
+    assert "RMSE inside the fit" in texts
 
 
 def test_a_bad_name_of_the_new_column_is_text_and_the_page_is_whole():
@@ -94,17 +87,16 @@ def test_what_is_about_linear_models_says_so(method):
     assert "thanks to history" not in page
     labels = [x["label"] for x in made(method).data["gain"]["lines"]]
     assert labels == [
-        "Expected of a linear model, against itself without history",
-        "Expected of a linear model, against least squares on the target rows",
-        "Measured of this model, against the same method without history",
-        "Measured of this model, against least squares on the target rows",
+        "Expected with bayes_pooling, against the same method without history",
+        "Expected with bayes_pooling, against least squares on the recent rows",
+        f"Measured with {method}, against the same method without history",
+        f"Measured with {method}, against least squares on the recent rows",
     ]
     for sentence in (
-        "against least squares it is what trees and history bring together.",
-        "Down to the outliers, all this is about linear models of the same tables",
+        "No theory covers this model, which is not linear.",
+        "All diagnostics above the outliers are about linear models of the same tables",
         "This is a plan of Bayes pooling, a linear model.",
-        "says that the model has missed something.",
-        "By linear models of the same tables, no source is seen to contradict the target.",
+        "shows that the model misses something.",
     ):
         assert sentence in page
     of_a_line = " ".join(Page(made("auto", "line").html()).texts)
@@ -112,24 +104,12 @@ def test_what_is_about_linear_models_says_so(method):
     assert "linear model" not in of_a_line.replace(told, "")
 
 
-def test_one_witness_that_is_not_sure_makes_nothing_probable(found_with_trees):
-    seen = {"how": "measured", "fit": "model", "against": "without_history", "share": -0.02}
-    for low, high, answer in [
-        (-0.37, 0.33, "unclear"),
-        (-0.04, -0.01, "helps"),
-        (None, None, "unclear"),
-    ]:
-        lines = [{**seen, "low": low, "high": high}]
-        measured = {"lines": [], "harmful": [], "target_rows": 40, "folds": 5}
-        told = verdict(found_with_trees, {"lines": lines, "text": ""}, measured, {})
-        assert told["answer"] == answer
-
-
 def test_the_verdict_rests_on_what_was_measured():
     data = made().data
     verdict = data["verdict"]
-    assert verdict["answer"] == "helps"
-    assert "on the target rows, the error of predictions was" in verdict["headline"]
+    assert verdict["level"] == "helps"
+    assert verdict["headline"].startswith("Measured with boosted_pooling: ")
+    assert verdict["sentences"][0].startswith("Expected with bayes_pooling, a linear model")
     assert verdict["text"].startswith(verdict["headline"])
     assert data["coefficients"] is not None
 
@@ -139,7 +119,7 @@ def test_a_chosen_method_is_named_with_its_reason():
     assert "boosted_pooling." in bent["trees"]["text"]
     assert "standard errors" in bent["trees"]["text"]
     assert line["trees"] is None
-    assert line["reason"].endswith("which does not show that trees pay: bayes_pooling.")
+    assert line["reason"].endswith("which is not a significant reduction: bayes_pooling.")
     assert line["reason"] in " ".join(Page(made("auto", "line").html()).texts)
     assert 'id="trees"' not in made("auto", "line").html()
 

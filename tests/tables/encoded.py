@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from poolwise.tables import open_table
-from poolwise.tables.columns import unify
+from poolwise.tables.encoding import unify
+from poolwise.tables.memory import open_table
 
 
 class OnlyAStream:
@@ -19,7 +19,7 @@ class OnlyAStream:
 def encoded(table, unseen="raise"):
     """Return levels, missing and encoded values of the column g."""
     opened = open_table(table, "X")
-    (column,) = unify(opened, {}, ["g"], intercept=True, unseen=unseen)
+    (column,) = unify(["g"], opened.levels(["g"]), {}, intercept=True, unseen=unseen)
     values = opened.read([column], 0, opened.rows)
     return column.levels, opened.missing(["g"])[:, 0].tolist(), values
 

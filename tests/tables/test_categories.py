@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from poolwise.errors import NotNumeric, UnseenLevel
-from poolwise.tables import open_table
-from poolwise.tables.columns import MOST_LEVELS, Column, unify
+from poolwise.errors import BadLevels, NotNumeric
+from poolwise.tables.encoding import MOST_LEVELS, Column, unify
+from poolwise.tables.memory import open_table
 from tests.tables.encoded import encoded
 
 
@@ -32,7 +32,7 @@ class TestCategories:
     def test_names_and_levels_may_be_in_any_script(self, kind):
         table = kind({"région": ["Genève", "東京", "", "Genève"]})
         opened = open_table(table, "X")
-        (column,) = unify(opened, {}, opened.names, intercept=True)
+        (column,) = unify(opened.names, opened.levels(opened.names), {}, intercept=True)
         assert column.levels == ("", "Genève", "東京")
         assert column.outputs == ("région=Genève", "région=東京")
         expected = [[1, 0], [0, 1], [0, 0], [1, 0]]
@@ -48,11 +48,10 @@ class TestCategories:
         assert "Drop it, or group it into at most 500 levels." in str(caught.value)
 
     def test_the_limit_holds_for_all_tables_together(self):
-        tables = [
-            open_table(pd.DataFrame({"g": [f"{t} {k}" for k in range(300)]}), t) for t in "ab"
-        ]
+        frames = [pd.DataFrame({"g": [f"{t} {k}" for k in range(300)]}) for t in "ab"]
+        ours, theirs = (open_table(frame, "X").levels(["g"]) for frame in frames)
         with pytest.raises(NotNumeric, match="has 600 different texts"):
-            unify(tables[0], {"b": tables[1]}, ["g"])
+            unify(["g"], ours, {"b": theirs})
 
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_numbers_stored_as_text_are_refused(self, kind):
@@ -84,7 +83,7 @@ class TestCategories:
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_an_unseen_level_is_refused_or_counts_as_the_reference(self, kind):
         opened = open_table(kind({"g": ["b", "w", None]}), "X")
-        with pytest.raises(UnseenLevel, match=r"'g' holds 'w'.*levels are 'a', 'b'"):
+        with pytest.raises(BadLevels, match=r"'g' holds 'w'.*levels are 'a', 'b'"):
             opened.read([Column("g", ("a", "b"))], 0, 3)
         ignoring = Column("g", ("a", "b"), unseen="ignore")
         assert_array_equal(opened.read([ignoring], 0, 3), [[1.0], [0.0], [np.nan]])

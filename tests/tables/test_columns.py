@@ -4,17 +4,19 @@ import pandas as pd
 import pytest
 
 from poolwise.errors import NotNumeric
-from poolwise.tables import open_table
-from poolwise.tables.columns import Column, encoded, unify
+from poolwise.tables.encoding import Column, encoded, unify
+from poolwise.tables.memory import open_table
 
 
 def unified(target, sources=None, *, intercept=True, unseen="raise"):
-    opened = open_table(pd.DataFrame(target), "X")
-    others = {
-        name: open_table(pd.DataFrame(source), f"source {name!r}")
-        for name, source in (sources or {}).items()
-    }
-    return unify(opened, others, opened.names, intercept=intercept, unseen=unseen)
+    ours = levels(target)
+    others = {name: levels(source) for name, source in (sources or {}).items()}
+    return unify([*target], ours, others, intercept=intercept, unseen=unseen)
+
+
+def levels(table):
+    opened = open_table(pd.DataFrame(table), "X")
+    return opened.levels(opened.names)
 
 
 def test_numbers_keep_their_name():

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from poolwise.errors import DuplicateColumns, NotNumeric, UnknownTable
-from poolwise.tables import open_table
-from poolwise.tables.columns import Column
+from poolwise.errors import BadColumns, BadTable, NotNumeric
+from poolwise.tables.encoding import Column
+from poolwise.tables.memory import open_table
 from tests.tables.encoded import OnlyAStream, encoded, objects
 
 DAY = datetime.date(2020, 1, 1)
@@ -69,11 +69,11 @@ class TestNames:
     )
     def test_two_columns_of_one_name_are_refused(self, table):
         message = r"[Ss]ource 'old' has more than one column named 'a'\. .*rename or drop"
-        with pytest.raises(DuplicateColumns, match=message):
+        with pytest.raises(BadColumns, match=message):
             open_table(table, "source 'old'")
 
     def test_names_that_are_alike_as_text_are_refused(self):
-        with pytest.raises(DuplicateColumns, match=r"named '1'"):
+        with pytest.raises(BadColumns, match=r"named '1'"):
             open_table(pd.DataFrame(np.ones((2, 2)), columns=[1, "1"]), "X")
 
     def test_integer_names_become_text(self):
@@ -121,7 +121,7 @@ class TestOtherTypes:
         ids=lambda table: type(table).__name__,
     )
     def test_other_types_are_refused_by_name(self, table):
-        with pytest.raises(UnknownTable) as caught:
+        with pytest.raises(BadTable) as caught:
             open_table(table, "source 'old'")
         kind = type(table)
         assert f"Source 'old' is a {kind.__module__}.{kind.__qualname__}" in str(caught.value)

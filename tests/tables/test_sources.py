@@ -8,8 +8,8 @@ import pytest
 from sklearn.model_selection import cross_validate
 
 from poolwise import Moments, PooledRegressor, Sources
-from poolwise.errors import BadSource, DuplicateColumns, SlicedSources
-from poolwise.tables.sources import Given
+from poolwise.errors import BadColumns, BadSource
+from poolwise.tables.sources import Given, sources_of
 
 X, y = np.arange(6.0).reshape(3, 2), np.array([1.0, 2.0, 4.0])
 FRAME = pd.DataFrame({"a": y, "y": y})
@@ -68,7 +68,7 @@ def test_moments_are_a_source():
 def test_sources_in_sources_are_the_same():
     inner = Sources({"old": (X, y)})
     assert list(named(inner)) == ["old"]
-    assert Sources.of(inner, 3) is inner
+    assert sources_of(inner, 3) is inner
     assert repr(Sources(inner)) == "Sources(['old'])"
 
 
@@ -88,42 +88,42 @@ def test_a_list_of_arrays_is_refused_by_number():
 
 
 def test_names_that_are_alike_as_text_are_refused():
-    with pytest.raises(DuplicateColumns, match=r"named '1'"):
+    with pytest.raises(BadColumns, match=r"named '1'"):
         Sources({1: (X, y), "1": (X, y)})
 
 
 class TestCutting:
     @pytest.mark.parametrize("rows", [1, 3])
     def test_a_bare_list_as_long_as_the_target_may_have_been_cut(self, rows):
-        with pytest.raises(SlicedSources) as caught:
-            Sources.of([(X, y)] * rows, rows)
+        with pytest.raises(BadSource) as caught:
+            sources_of([(X, y)] * rows, rows)
         assert f"sources is a list of length {rows}, and X has {rows} rows" in str(caught.value)
         assert "sources=poolwise.Sources(...)" in str(caught.value)
 
     def test_a_bare_table_as_long_as_the_target_may_have_been_cut(self):
-        with pytest.raises(SlicedSources, match="sources is a DataFrame of length 3"):
-            Sources.of(FRAME, 3)
+        with pytest.raises(BadSource, match="sources is a DataFrame of length 3"):
+            sources_of(FRAME, 3)
 
     def test_a_list_of_another_length_has_not_been_cut(self):
-        assert len(dict(Sources.of([(X, y)] * 3, 4))) == 3
-        assert len(dict(Sources.of(FRAME, 4))) == 1
+        assert len(dict(sources_of([(X, y)] * 3, 4))) == 3
+        assert len(dict(sources_of(FRAME, 4))) == 1
 
     @pytest.mark.parametrize("sources", [{"a": (X, y), "b": (X, y)}, (X, y), Sources([(X, y)] * 2)])
     def test_what_scikit_learn_does_not_cut_may_have_any_length(self, sources):
-        assert isinstance(Sources.of(sources, 2), Sources)
+        assert isinstance(sources_of(sources, 2), Sources)
 
     def test_a_container_of_sources_has_no_length(self):
         assert not hasattr(Sources([(X, y)]), "__len__")
         assert not hasattr(Sources([(X, y)]), "shape")
 
-    @pytest.mark.filterwarnings("ignore::poolwise.errors.TransferWarning")
+    @pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
     def test_cross_validation_passes_the_container_on_whole(self):
         rng = np.random.default_rng(0)
         target, response = rng.normal(size=(6, 2)), rng.normal(size=6)
         old = [(rng.normal(size=(9, 1)), rng.normal(size=9)) for _ in range(6)]
         options = {"cv": 3, "return_estimator": True, "error_score": "raise"}
         model = PooledRegressor("mean_fill")
-        with pytest.raises(SlicedSources, match=r"list of length 4, and X has 4 rows"):
+        with pytest.raises(BadSource, match=r"list of length 4, and X has 4 rows"):
             cross_validate(model, target, response, params={"sources": old}, **options)
         whole = {"sources": Sources(old)}
         scores = cross_validate(model, target, response, params=whole, **options)

@@ -24,27 +24,23 @@ from benchmarks.parquet_files import parquet_files
 from benchmarks.spark_files import least_squares, spark_fit
 from poolwise import Files, PooledRegressor, Sources
 from poolwise.errors import (
+    BadColumns,
+    BadFile,
     BadOption,
     BadSource,
-    DroppedColumns,
-    DuplicateColumns,
-    EmptySource,
-    NoResponse,
+    LeftOut,
+    NotFinite,
+    NotInstalled,
     NotNumeric,
-    NotOnWorkers,
-    NullResponse,
-    NullsInFile,
-    RowsDropped,
-    UnreadableFile,
 )
-from poolwise.intake import gather
 from poolwise.tables import spark as engine
-from poolwise.tables.columns import Column
-from poolwise.tables.file_batches import open_files
-from poolwise.tables.pattern_sums import SumByPattern
+from poolwise.tables.encoding import Column
+from poolwise.tables.file_table import open_files
+from poolwise.tables.intake import gather
 from poolwise.tables.row_splitter import RowSplitter
-from poolwise.tables.streamed import Reading
-from poolwise.tables.workers import Threads, workers_of
+from poolwise.tables.sources import sources_of
+from poolwise.tables.streamed import Threads, workers_of
+from poolwise.tables.streamed_rows import SumByPattern
 from tests.tables.same import same
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -153,7 +149,7 @@ def test_the_coefficients_from_a_frame_are_those_from_memory(spark, target, rows
 def test_a_frame_may_stand_wherever_a_table_may(spark, rows):
     frame = frame_of(spark, rows, 1)
     for sources in (frame, [frame], {"source 1": frame}, Sources(frame)):
-        ((_, given),) = Sources.of(sources, target_rows=90)  # as many as the frame has
+        ((_, given),) = sources_of(sources, target_rows=90)  # as many as the frame has
         assert given.X is frame
 
 
@@ -182,9 +178,9 @@ def test_a_column_that_is_no_number_is_refused(spark, column):
 
 def test_a_frame_must_hold_its_response_once_and_by_its_name(spark, target, rows):
     frame = frame_of(spark, rows.drop(columns="w"), 1)
-    with pytest.raises(NoResponse, match="'y'"):
+    with pytest.raises(BadSource, match="'y'"):
         read(target, frame.drop("y"))
-    with pytest.raises(DuplicateColumns, match="source 'old' has more than one column named"):
+    with pytest.raises(BadColumns, match="source 'old' has more than one column named"):
         read(target, frame.select("*", "a"))
     with pytest.raises(BadSource):
         read(target, (frame, rows["y"]))
@@ -193,13 +189,13 @@ def test_a_frame_must_hold_its_response_once_and_by_its_name(spark, target, rows
 def test_a_frame_without_rows_is_an_empty_source(spark, target, rows):
     frame = frame_of(spark, rows.drop(columns="w"), 2).where("a > 1e9")
     found = read(target, frame)
-    assert [type(c) for c in found.cautions if isinstance(c, EmptySource)]
+    assert [type(c) for c in found.cautions if isinstance(c, LeftOut)]
 
 
 def test_what_is_wrong_with_a_frame_is_said_by_our_errors(spark, target, rows):
     rows.loc[5, "y"] = np.nan
     frame = spark.createDataFrame(pa.Table.from_pandas(rows)).coalesce(1)  # good rows come after it
-    with pytest.raises(NullResponse, match=r"Source 'old' lacks the response 'y' in 1 of 7 rows"):
+    with pytest.raises(NotFinite, match=r"Source 'old' lacks the response 'y' in 1 of 7 rows"):
         read(target, frame)
 
 
@@ -228,42 +224,45 @@ def test_rows_that_lack_values_are_dropped_and_counted(spark, target, folder):
     some = {"nulls": "drop", "filter": [("count", ">=", 3)], "weights": "w"}
     ours, theirs = (read(target, Files(folder, workers=w, **some)) for w in (spark, 1))
     assert same(ours.problem.sources, theirs.problem.sources)
-    (said,) = [str(c) for c in theirs.cautions if isinstance(c, RowsDropped)]
+    (said,) = [str(c) for c in theirs.cautions if isinstance(c, LeftOut)]
     assert "'a' in " in said
     assert said in [str(c) for c in ours.cautions]
 
 
 def test_an_error_of_a_worker_is_ours_and_names_file_and_column(spark, target, rows, folder):
-    with pytest.raises(NullsInFile, match=r"0\.parquet' has missing values in \d rows: 'a' in"):
+    with pytest.raises(NotFinite, match=r"0\.parquet' has missing values in \d rows: 'a' in"):
         read(target, Files(folder, nulls="raise", workers=spark))
     text = folder.parent / "text"
     text.mkdir()
     for name, count in {"good": rows["count"], "bad": ["seven"] * len(rows)}.items():
         rows.drop(columns="w").assign(count=count).to_csv(text / f"{name}.csv", index=False)
-    with pytest.raises(UnreadableFile, match=r"bad\.csv.*column 'count' holds"):
+    with pytest.raises(BadFile, match=r"bad\.csv.*column 'count' holds"):
         read(target, Files(text, workers=spark))
 
 
 def test_results_come_in_the_order_of_the_shards_whatever_a_job_holds(spark, folder, monkeypatch):
-    reading, shards = sums_of(folder)
+    task, shards = sums_of(folder)
     seen = []
-    whole = list(Threads().each(reading, shards, lambda *_: None))
-    monkeypatch.setattr(engine, "FIRST", 2)
-    monkeypatch.setattr(engine, "MOST", 3)
+    whole = list(Threads().each(task, shards, lambda *_: None))
+    monkeypatch.setattr(engine, "SHARDS", 3)
     run = engine._run
     monkeypatch.setattr(engine, "_run", lambda *job: dict(reversed(run(*job).items())))
-    found = list(engine.workers(spark).each(reading, shards, lambda *read: seen.append(read)))
-    assert [f.plain() for f in found] == [w.plain() for w in whole]
+    found = list(engine.workers(spark).each(task, shards, lambda *read: seen.append(read)))
+    assert [texts(f) for f in found] == [texts(w) for w in whole]
     assert [rows for rows, _ in seen] == [w.tally.rows for w in whole]
 
 
 def test_a_task_that_dies_and_is_run_again_changes_nothing(spark, folder, tmp_path):
-    reading, shards = sums_of(folder)
-    whole = list(Threads().each(reading, shards, lambda *_: None))
+    task, shards = sums_of(folder)
+    whole = list(Threads().each(task, shards, lambda *_: None))
     frail = [DiesOnce(s, tmp_path / "tries") if k == 3 else s for k, s in enumerate(shards)]
-    found = list(engine.workers(spark).each(reading, frail, lambda *_: None))
+    found = list(engine.workers(spark).each(task, frail, lambda *_: None))
     assert (tmp_path / "tries").read_text() == "01"  # the attempts, of which the first was killed
-    assert [f.plain() for f in found] == [w.plain() for w in whole]
+    assert [texts(f) for f in found] == [texts(w) for w in whole]
+
+
+def texts(sums):
+    return {lacks: moments.text() for lacks, moments in sums.moments.items()}
 
 
 @dataclass
@@ -298,7 +297,7 @@ def sums_of(folder, features=("a", "count")):
     """Return the task of adding up files, and their shards."""
     table = open_files(Files(folder), "source 'old'", dict.fromkeys(features, False), "y")
     splitter = RowSplitter(tuple(map(Column, features)), "y", None, "split")
-    return Reading(SumByPattern(splitter, "fast", None, table.where)), table.batches.shards()
+    return SumByPattern(splitter, "fast", None, table.where), table.batches.shards()
 
 
 def test_workers_that_lack_poolwise_are_an_error_that_says_what_to_do(
@@ -313,9 +312,9 @@ def test_workers_that_lack_poolwise_are_an_error_that_says_what_to_do(
     python.write_text(f'#!/bin/sh\nPYTHONPATH="{packages}" exec "{sys.executable}" -S "$@"\n')
     python.chmod(0o755)
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
-    reading, shards = sums_of(folder)
-    with pytest.raises(NotOnWorkers, match=r"cannot import poolwise: .*PYSPARK_PYTHON"):
-        list(engine.workers(spark).each(reading, shards, lambda *_: None))
+    task, shards = sums_of(folder)
+    with pytest.raises(NotInstalled, match=r"cannot import poolwise: .*PYSPARK_PYTHON"):
+        list(engine.workers(spark).each(task, shards, lambda *_: None))
 
 
 # In a process of its own: to stop a session stops that of all tests.
@@ -374,5 +373,5 @@ def test_workers_of_spark_are_those_of_a_session(spark):
 
 def test_columns_that_the_target_lacks_are_dropped_with_a_warning(spark, target, rows):
     found = read(target, frame_of(spark, rows.assign(day=pd.Timestamp("2024-01-01")), 2))
-    (said,) = [str(c) for c in found.cautions if isinstance(c, DroppedColumns)]
+    (said,) = [str(c) for c in found.cautions if isinstance(c, LeftOut)]
     assert "'w', 'day'" in said

@@ -13,16 +13,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise import Files, PooledRegressor, Sources, moments_of
-from poolwise.errors import (
-    BadSource,
-    DuplicateColumns,
-    EmptySource,
-    NoResponse,
-    NotNumeric,
-    UnknownTable,
-)
-from poolwise.intake import gather
+from poolwise.errors import BadColumns, BadSource, BadTable, LeftOut, NotNumeric
 from poolwise.tables import streams
+from poolwise.tables.intake import gather
+from poolwise.tables.sources import find_frame, open_frame
 from tests.tables.same import same
 
 
@@ -125,9 +119,8 @@ def test_a_temporary_file_goes_with_the_fit(target, rows, monkeypatch, tmp_path)
 def test_columns_that_are_not_needed_are_not_kept(rows):
     wide = rows.assign(note="x" * 1000, day=pd.Timestamp("2020-01-01"))
     table = pa.Table.from_pandas(wide, preserve_index=False)
-    opened = streams.open_stream(
-        Once(table), "source 'old'", dict.fromkeys(["a", "count"], False), "y"
-    )
+    unread = find_frame(Once(table), "source 'old'")
+    opened = open_frame(unread, "source 'old'", dict.fromkeys(["a", "count"], False), "y")
     assert opened.batches.size < 90 * 8 * 4
     assert opened.names == tuple(wide.columns)
 
@@ -135,11 +128,11 @@ def test_columns_that_are_not_needed_are_not_kept(rows):
 def test_an_empty_stream_changes_nothing(make, target, rows):
     taken = read(target, make(rows[:0].astype({"site": str})))
     assert taken.problem.sources == {}
-    assert [type(c) for c in taken.cautions] == [EmptySource]
+    assert [type(c) for c in taken.cautions] == [LeftOut]
 
 
 def test_what_is_wrong_with_a_stream_is_told(make, target, rows):
-    with pytest.raises(NoResponse, match="'y'"):
+    with pytest.raises(BadSource, match="'y'"):
         read(target, make(rows.drop(columns="y")))
     with pytest.raises(NotNumeric, match=r"'a' of source 'old' holds (timestamp|datetime)"):
         read(target, make(rows.assign(a=pd.Timestamp("2020-01-01"))))
@@ -186,7 +179,7 @@ def test_rows_of_a_stream_are_weighed_by_way_of_moments(make, target, rows):
 
 def test_names_of_a_stream_are_unique(target):
     twice = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
-    with pytest.raises(DuplicateColumns, match="source 'old'"):
+    with pytest.raises(BadColumns, match="source 'old'"):
         read(target, twice.to_reader())
 
 
@@ -198,7 +191,7 @@ class Series:
 
 
 def test_a_stream_of_a_single_column_is_no_table(target):
-    with pytest.raises(UnknownTable, match="Series"):
+    with pytest.raises(BadTable, match="Series"):
         read(target, Series())
 
 

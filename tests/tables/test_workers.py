@@ -9,9 +9,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise import Files, Moments, PooledRegressor, moments_of
-from poolwise.errors import BadOption, NotFinite, NullsInFile
-from poolwise.tables import formats
+from poolwise.errors import BadOption, NotFinite
+from poolwise.tables import parquet
 from poolwise.tables import rows as table_rows
+from poolwise.tables.files import File
 
 JOBS = [2, 3, -1]
 PRECISIONS = ["fast", "accurate", "exact"]
@@ -79,14 +80,14 @@ class TestFiles:
 
     def test_an_error_of_one_file_arrives_with_its_name(self, folder):
         numbers(30).assign(b=np.nan).to_parquet(folder / "3.parquet", index=False)
-        with pytest.raises(NullsInFile, match=r"3\.parquet' has missing values in 30 rows"):
+        with pytest.raises(NotFinite, match=r"3\.parquet' has missing values in 30 rows"):
             moments_of(Files(folder, workers=2), columns=["a", "b", "y"])
 
 
 class TestRowGroups:
     @pytest.fixture
     def path(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(formats, "PIECE", 1000)
+        monkeypatch.setattr(parquet, "PIECE", 1000)
         path = tmp_path / "long.parquet"
         pq.write_table(pa.table(dict(numbers(500))), path, row_group_size=40)
         return path
@@ -99,7 +100,7 @@ class TestRowGroups:
         assert_same_bits(fast, moments_of(path, precision="fast"))
 
     def test_a_file_has_as_many_pieces_as_its_size_asks_for(self, path):
-        reader = formats.Reader(formats.File(path, "parquet", {}))
+        reader = parquet.ParquetReader(File(path, "parquet", {}))
         pieces = reader.pieces()
         assert pieces[0].where.endswith("long.parquet (row groups 0 to 0)")
         assert len(pieces) == 13
@@ -115,7 +116,7 @@ class TestRowGroups:
         frame = numbers(500)
         frame.loc[450, "b"] = np.nan
         pq.write_table(pa.table(dict(frame)), path, row_group_size=40)
-        with pytest.raises(NullsInFile, match=r"long\.parquet \(row groups 11 to 11\)"):
+        with pytest.raises(NotFinite, match=r"long\.parquet \(row groups 11 to 11\)"):
             moments_of(path)
 
 

@@ -1,12 +1,12 @@
 """
-When is a line the wrong answer?
-================================
+When is a linear model wrong?
+=============================
 
-A pump wears least at a middling speed, and a new sensor, vibration, matters only above a threshold.
-No line through speed has a bottom in the middle: the best one is nearly flat, whatever history
-adds. ``boosted_pooling`` lets trees learn the shape from history, which has the speed but lacks the
-sensor, and weighs trees and lines by their errors on target rows that they have not seen. Ninety
-rows have the sensor, 400 do not.
+A pump wears least at a medium speed, and a new sensor, vibration, matters only above a threshold.
+A linear model cannot represent a minimum: its best fit is nearly flat in speed, with or without
+history. ``boosted_pooling`` lets trees learn the shape from history, which has the speed but not
+the sensor, and weights trees and linear models by their errors on held-out target rows. Ninety rows
+have the sensor, 400 do not.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ y = wear + rng.normal(size=990)
 X_old, X_new, X_test = X[:400, :2], X[400:490], X[490:]
 
 # %%
-# Each method predicts 500 new rows, and a pump of average load and low vibration at all speeds.
+# Each method predicts 500 new rows, and a pump with average load and low vibration at all speeds.
 
 path = np.column_stack((np.linspace(0, 10, 101), np.full(101, 0.5), np.full(101, 2.0)))
 rmse, curves = {}, {}
@@ -32,18 +32,19 @@ for method in ("bayes_pooling", "boosted_pooling"):
     curves[method] = model.predict(path)
 
 # %%
-# Trees are steps; a mean of many of them is nearly smooth.
+# Trees are step functions; the mean of many of them is nearly smooth.
 
 fig, ax = plt.subplots()
 ax.plot(path[:, 0], 0.5 * (path[:, 0] - 5.0) ** 2 + 1.5, "C0--", label="truth")
 ax.plot(path[:, 0], curves["bayes_pooling"], "C1-", label="bayes_pooling")
 ax.plot(path[:, 0], curves["boosted_pooling"], "C4-", label="boosted_pooling")
 ax.set(xlabel="speed", ylabel="wear", ylim=(0, None))
-ax.set_title("A line cannot see the best speed")
+ax.set_title("A linear model misses the best speed")
 ax.legend(loc="upper center")
 
 print(
-    f"On 500 new rows, whose noise is 1, the error is {rmse['bayes_pooling']:.2f} for "
-    f"bayes_pooling and {rmse['boosted_pooling']:.2f} for boosted_pooling. It finds "
-    f"least wear at a speed of {path[curves['boosted_pooling'].argmin(), 0]:.1f}; the truth is 5."
+    f"On 500 new rows with noise 1, the RMSE is {rmse['bayes_pooling']:.2f} for "
+    f"bayes_pooling and {rmse['boosted_pooling']:.2f} for boosted_pooling, "
+    f"which finds the least wear at speed {path[curves['boosted_pooling'].argmin(), 0]:.1f}; "
+    f"the true value is 5."
 )

@@ -1,12 +1,11 @@
 """
-When does a line suffice?
-=========================
+When is a linear model enough?
+==============================
 
-Trees can follow a line too, by many small steps, and pay for it: they spend rows on learning what a
-line takes for granted, they are flat beyond the last row, and they have no coefficients to read.
-``method="auto"`` fits both and lets the target decide. It takes trees only if they predict target
-rows, which they have not seen, better by more than chance explains. Here the truth is a line, and
-its ``reason_`` says what it found.
+Trees can approximate a linear response by many small steps, at a cost: they need rows to learn the
+shape, they are constant beyond the last row, and they have no coefficients. ``method="auto"`` fits
+both. It uses trees only if they predict held-out target rows significantly better. Here the
+response is linear, and ``reason_`` explains the choice.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +19,7 @@ y = X @ [2.0, 3.0, 1.0] + rng.normal(size=890)
 X_old, X_new, X_test = X[:300, :2], X[300:390], X[390:]
 
 # %%
-# The same data for auto, and for those who take trees without asking.
+# The same data for ``auto`` and for ``boosted_pooling``.
 
 models = {
     method: PooledRegressor(method).fit(X_new, y[300:390], sources=(X_old, y[:300]))
@@ -29,7 +28,7 @@ models = {
 print(models["auto"].reason_)
 
 # %%
-# The errors of single predictions, sorted: a curve further left is better.
+# Sorted errors of single predictions: a curve further left is better.
 
 fig, ax = plt.subplots()
 rmse = {}
@@ -39,10 +38,10 @@ for (method, model), style in zip(models.items(), ("C1-", "C4-"), strict=True):
     ax.plot(np.sort(wrong), np.linspace(0, 1, len(wrong)), style, label=method)
 ax.yaxis.set_major_formatter("{x:.0%}")
 ax.set(xlabel="distance from the truth (noise is 1)", ylabel="share of new rows below")
-ax.set_title("On a line, trees only add error")
+ax.set_title("Trees add error if the response is linear")
 ax.legend(loc="lower right")
 
 print(
-    f"auto took {type(models['auto'].method_).__name__}. Its predictions of 500 new rows are off "
-    f"by {rmse['auto']:.2f} (RMSE), those of boosted_pooling by {rmse['boosted_pooling']:.2f}."
+    f"auto chose {type(models['auto'].method_).__name__}. On 500 new rows the RMSE is "
+    f"{rmse['auto']:.2f} for auto and {rmse['boosted_pooling']:.2f} for boosted_pooling."
 )

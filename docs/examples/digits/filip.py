@@ -1,13 +1,13 @@
 """
-How many digits are right on NIST's hardest set?
-================================================
+How many digits are correct on Filip, the hardest NIST dataset?
+===============================================================
 
-Filip is a set of the Statistical Reference Datasets of NIST: 82 rows, a polynomial of degree ten,
-and certified coefficients. Its columns, the powers of one number, nearly depend on each other, and
-sums of their products in doubles lose all digits. poolwise fits from such sums too, but keeps them
-with more digits, or without any rounding. The powers themselves are rounded to doubles before any
-program sees them; so the judge here is the exact solution of these doubles, by fractions. The data
-are in a clone of the repository, under ``benchmarks/nist``.
+Filip is one of the NIST Statistical Reference Datasets: 82 rows, a polynomial of degree ten, and
+certified coefficients. Its columns, the powers of one number, are nearly collinear, and sums of
+their products in doubles lose all digits. poolwise also fits from such sums, but stores them with
+more digits or without rounding. The powers are rounded to doubles before any program sees them, so
+the reference here is the exact solution for these doubles, computed in fractions. The data are in a
+clone of the repository, under ``benchmarks/nist``.
 """
 
 import json
@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from poolwise import PooledRegressor
-from poolwise.errors import TransferWarning
+from poolwise.errors import PoolwiseWarning
 
 here = Path.cwd()
 nist = next(
@@ -42,8 +42,8 @@ for k in range(11):
 exact = np.array([float(line[11]) for line in system])
 
 # %%
-# The same doubles for all. NumPy's lstsq drops directions that it takes for rounding errors; they
-# are the answer here. Where poolwise lacks digits, it warns.
+# All programs get the same doubles. NumPy's lstsq drops directions that look like rounding errors,
+# but matter here. poolwise warns if digits are lost.
 
 Q, R = np.linalg.qr(X)
 found = {
@@ -53,13 +53,13 @@ found = {
 }
 for precision in ("fast", "accurate", "exact", "auto"):
     with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", TransferWarning)
+        warnings.simplefilter("always", PoolwiseWarning)
         model = PooledRegressor("target_only", precision=precision).fit(X[:, 1:], y)
     found[f"poolwise, {precision}"] = np.append(model.intercept_, model.coef_)
     print(precision, *(f"warns: {warning.category.__name__}" for warning in said))
 
 # %%
-# Right digits are those of the worst of the eleven coefficients, at most 15.
+# Correct digits of the worst of the eleven coefficients, at most 15.
 
 digits = {
     name: np.clip(-np.log10(np.abs(coef / exact - 1.0).max() + 1e-15), 0.0, 15.0)
@@ -70,12 +70,12 @@ bars = ax.barh(list(found), [digits[n] for n in found], color=["C0"] * 3 + ["C1"
 ax.bar_label(bars, fmt="%.1f", padding=4)
 ax.grid(visible=False)
 ax.invert_yaxis()
-ax.set(xlim=(0, 17), xlabel="right digits of the worst coefficient")
+ax.set(xlim=(0, 17), xlabel="correct digits of the worst coefficient")
 ax.set_title("Filip: eleven coefficients")
 
 print(
-    f"poolwise has {digits['poolwise, auto']:.1f} right digits unless told otherwise, QR of the "
+    f"poolwise has {digits['poolwise, auto']:.1f} correct digits by default, QR of the "
     f"rows {digits['NumPy QR']:.1f}, the normal equations in doubles "
-    f"{digits['normal equations']:.1f}. Certified and exact agree in {digits['certified']:.1f}; "
-    f"these doubles hold no more."
+    f"{digits['normal equations']:.1f}. The certified and the exact solution agree "
+    f"in {digits['certified']:.1f} digits."
 )

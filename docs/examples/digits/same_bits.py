@@ -1,12 +1,11 @@
 """
-Does the order of the rows change the answer?
+Does the order of the rows change the result?
 =============================================
 
-In doubles it does: a sum depends on the order in which it is added up, and so do the last digits of
-a coefficient. Two machines that read the same files in another order then disagree, and nobody can
-say whether the data have changed. With ``precision="exact"`` sums are integers without any
-rounding. Then rows may be shuffled, cut into pieces and added up in any order, and the fit has the
-same bits.
+In doubles it does: a sum depends on the order of addition, and so do the last digits of a
+coefficient. Two machines that read the same files in different orders get different results. With
+``precision="exact"`` sums are integers without rounding. Rows can then be shuffled, split and added
+in any order, and the fit has the same bits.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +19,7 @@ rows = rng.normal((0.0, 5.0, 100.0, 0.0), 1.0, size=(2000, 4))
 rows[:, 3] += rows[:, :3] @ [1.0, 2.0, 3.0]
 
 # %%
-# Forty times the rows are shuffled, cut into up to ten pieces, and their moments added.
+# Forty times, the rows are shuffled, split into up to ten parts, and their moments added.
 
 coefficients = {"fast": [], "exact": []}
 for _ in range(40):
@@ -31,7 +30,7 @@ for _ in range(40):
         found.append(PooledRegressor("target_only").fit_moments(total).coef_[0])
 
 # %%
-# The unit is the last binary digit of the coefficient: two doubles cannot be closer and differ.
+# The unit is the last binary digit of the coefficient, the smallest difference of two doubles.
 
 exact = coefficients["exact"][0]
 fig, ax = plt.subplots()

@@ -2,19 +2,19 @@
 When does pooling help?
 =======================
 
-Three hundred old rows lack the third of three columns. The fewer new rows there are, the less they
-know about the two columns that both tables have, and the more history can add. Here targets of
-growing size are drawn thirty times each. Each is fitted alone and by
-:class:`~poolwise.methods.DataPooling`, and we measure how much squared error history saves. Beside
-it stands what :mod:`poolwise.theory` expects if the noise of both tables and the mean of the new
-column were known.
+Three hundred old rows lack the third of three columns. The fewer new rows there are, the less
+information they have about the two shared columns, and the more history can add. Targets of
+increasing size are drawn thirty times each, and fitted alone and by
+:class:`~poolwise.methods.DataPooling`. The figure shows the reduction of the squared error, and the
+gain that :mod:`poolwise.linear.theory` expects if the noise of both tables and the mean of the new
+column are known.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from poolwise import Moments, PooledRegressor
-from poolwise.theory import Part, empirical_gain, gain_at, optimal_variance_gain
+from poolwise.linear.theory import Part, empirical_gain, gain_at, optimal_variance_gain
 
 names, truth, noise = ["a", "b", "new"], np.array([1.0, -1.0, 1.0]), 1.0
 rng = np.random.default_rng(0)
@@ -23,8 +23,8 @@ sizes = np.array([10, 14, 20, 28, 40, 56, 80])
 measured, expected = np.empty((2, len(sizes), 30))
 
 # %%
-# The true response of the test rows has no noise, so that all of the error is that of the
-# coefficients. To the old rows, what the new column does is noise too.
+# The test responses have no noise, so all of the error comes from the coefficients. In the old rows
+# the effect of the new column is part of the noise.
 
 for k, n in enumerate(sizes):
     for draw in range(30):
@@ -40,8 +40,8 @@ for k, n in enumerate(sizes):
         expected[k, draw] = gain_at(H, X_test, np.zeros(3)).mean()
 
 # %%
-# Theory and measurement fall together. The distance between them is chance, and the price of
-# estimating what theory takes as known.
+# Theory and measurement agree. The difference is chance, and the cost of estimating quantities that
+# the theory treats as known.
 
 gain, error = measured.mean(axis=1), measured.std(axis=1, ddof=1) / np.sqrt(30)
 fig, ax = plt.subplots()
@@ -50,7 +50,7 @@ ax.errorbar(sizes, gain, 2 * error, fmt="C2o-.", label="measured, ± 2 standard 
 ax.set(xscale="log", yscale="log", xticks=sizes[::2], xticklabels=sizes[::2])
 ax.minorticks_off()
 ax.set(xlabel="rows that have the new column", ylabel="squared error saved (noise is 1)")
-ax.set_title("History saves most where new rows are few")
+ax.set_title("History helps most with few new rows")
 ax.legend()
 
 print(

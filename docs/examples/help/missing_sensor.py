@@ -1,12 +1,12 @@
 """
-Can a row be predicted when its new sensor is silent?
-=====================================================
+Can a row be predicted without its new sensor?
+==============================================
 
-Rows to predict may lack every column that some source lacked at fit: give ``NaN`` there. Bayes
-pooling then predicts from the columns that the row has, by the same posterior, and widens the
-interval. To fill in the sensor's mean instead is to forget what the other columns tell about it,
-and costs the more the more they tell. Forty new rows and 300 old ones are fitted at each
-correlation of the sensor with an old column.
+Rows to predict may lack every column that some source lacked at fit: pass ``NaN``. Bayes pooling
+then predicts from the available columns, with the same posterior and a wider interval. Filling in
+the mean of the sensor ignores what the other columns say about it, and the loss increases with the
+correlation. Forty new rows and 300 old ones are fitted at each correlation of the sensor with an
+old column.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ labels = ("mean filled in", "NaN", "sensor works")
 squares, inside = {label: np.zeros(len(correlations)) for label in labels}, []
 
 # %%
-# The test rows are given three times: with the sensor, with its mean, and without it.
+# The test rows are predicted three times: with the sensor, with its mean, and without it.
 
 for k, r in enumerate(correlations):
     rng = np.random.default_rng(2)  # the same numbers for each correlation
@@ -37,7 +37,7 @@ for k, r in enumerate(correlations):
         inside.append(np.mean((low <= y_test) & (y_test <= high)))
 
 # %%
-# With a correlation near one the silent sensor is hardly missed.
+# With a correlation near one the sensor is hardly needed.
 
 fig, ax = plt.subplots()
 rmse = {label: np.sqrt(values) for label, values in squares.items()}

@@ -3,10 +3,10 @@ How many more rows are needed?
 ==============================
 
 Sixty patients have a body mass index and a blood pressure on file, 380 earlier ones do not. Each
-further patient costs money, and makes the history matter less. ``plan`` draws patients to come
-from the model as it is known today, fits again with and without history, and says when history has
-stopped mattering: when its gain is below one percent of the noise variance. It is a forecast by
-the model and no measurement; the band holds eight of ten drawn futures.
+further patient costs money, and makes history less important. ``plan`` simulates future patients
+from the fitted model, refits with and without history, and estimates when history stops mattering:
+when its gain is below one percent of the noise variance. This is a forecast by the model, not a
+measurement. The band contains eight of ten simulated futures.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ X_new, y_new = X[:60], y[:60]
 history = X[60:, :8], y[60:]
 
 # %%
-# Without ``rows=``, the target is doubled until history has stopped mattering.
+# Without ``rows=``, the target is doubled until history stops mattering.
 
 model = PooledRegressor().fit(X_new, y_new, sources=history)
 found = plan(model)
@@ -39,7 +39,7 @@ ax.set(xscale="log", xticks=found.rows, xticklabels=[f"{n:.0f}" for n in found.r
 ax.minorticks_off()
 ax.yaxis.set_major_formatter("{x:.0%}")
 ax.set(xlabel="rows that have the new columns", ylabel="gain, share of the noise variance")
-ax.set_title("What history will still bring")
+ax.set_title("Expected gain from history")
 ax.legend()
 
 more = found.stops_at - found.rows[0]

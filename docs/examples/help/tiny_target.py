@@ -3,10 +3,10 @@ What can be done with fewer rows than columns?
 ==============================================
 
 Four old columns and two new ones make seven coefficients with the intercept. Least squares on the
-target needs as many rows, and is poor long after. History determines the old coefficients, so
-that the few new rows are left with two. With three rows there is little to learn about new columns,
-and leaving them out is better. Targets of 3 to 20 rows are drawn 15 times each, with 300
-old rows.
+target needs at least seven rows, and stays poor for many more. History determines the old
+coefficients, so the few new rows only have to determine two. With three rows there is little
+information about the new columns, and leaving them out is better. Targets of 3 to 20 rows are drawn
+15 times each, with 300 old rows.
 """
 
 import warnings
@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from poolwise import PooledRegressor
-from poolwise.errors import TransferWarning
+from poolwise.errors import PoolwiseWarning
 
 methods = {
     "target_only": "target alone",
@@ -27,10 +27,10 @@ sizes = np.array([3, 5, 7, 10, 20])
 errors = {method: np.zeros((len(sizes), 15)) for method in methods}
 
 # %%
-# A fit says when the rows are too few. We keep what is said, and go on.
+# A fit warns if there are too few rows. The warnings are recorded.
 
 with warnings.catch_warnings(record=True) as said:
-    warnings.simplefilter("always", TransferWarning)
+    warnings.simplefilter("always", PoolwiseWarning)
     for draw in range(15):
         rng = np.random.default_rng(draw)
         X = rng.normal(size=(820, 6))
@@ -46,7 +46,7 @@ with warnings.catch_warnings(record=True) as said:
 print(said[0].message)
 
 # %%
-# Single targets decide a mean here, so the figure has medians of the 15.
+# Means would depend on single targets, so the figure shows medians of the 15.
 
 fig, ax = plt.subplots()
 for method, label in methods.items():
@@ -55,7 +55,7 @@ ax.axvline(7, color="#999999", linewidth=1)
 ax.annotate("7 coefficients", (7, 0.13), (7.3, 0.13), color="#666666", fontsize=11)
 ax.set(yscale="log", ylim=(0.1, 30), xticks=sizes, xlabel="rows that have the new columns")
 ax.set_ylabel("squared error (noise is 1)")
-ax.set_title("History replaces rows that are not there")
+ax.set_title("History replaces missing target rows")
 ax.legend()
 
 middle = {method: np.median(values, axis=1) for method, values in errors.items()}

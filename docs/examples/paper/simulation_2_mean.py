@@ -1,25 +1,24 @@
 """
-What does it cost not to know the new column's mean?
-====================================================
+What is the cost of estimating the new column's mean?
+=====================================================
 
 Simulation 2 of the paper, its Figure 2b. Data pooling fills the column that old rows lack with its
-mean, which is that of the few target rows. Here the true mean is one. If it were known, history
-would help as much as in the first simulation; with the mean estimated, the error of that mean
-enters the level of all the filled rows.
+mean in the few target rows. Here the true mean is one. If it were known, history would help as much
+as in the first simulation. The error of the estimated mean enters the level of all filled rows.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from poolwise.experiments.figures import judgements, run
-from poolwise.experiments.points import curve_of
+from paper.expectations import judgements
+from paper.figures import curve_of, run
 
 points = run("gain_mean")
 held = [judgement.holds for judgement in judgements(points, "gain_mean")]
 print(f"{sum(held)} of {len(held)} statements of the paper hold.")
 
 # %%
-# With fewer than eight rows single targets decide, and the curves leave the page.
+# With fewer than eight rows single targets dominate the mean, and the curves leave the page.
 
 gains = {}
 fig, ax = plt.subplots()
@@ -29,7 +28,7 @@ for name, style in (("mean_known", "C0--"), ("mean_estimated", "C2-.")):
     ax.plot([p.x for p in curve], gains[name], style, label=name.replace("_", " "))
 ax.axhline(0.0, color="#222222", linewidth=1)
 ax.set(xlabel="rows in the target", ylabel="squared error saved (noise is 1)")
-ax.set_title("An estimated mean takes most of the gain")
+ax.set_title("Estimating the mean loses most of the gain")
 ax.legend()
 
 cost = 1.0 - gains["mean_estimated"].sum() / gains["mean_known"].sum()

@@ -1,26 +1,25 @@
 """
-Which method stands correlated columns?
-=======================================
+Which method tolerates correlated columns?
+==========================================
 
-Simulation 3 of the paper, its Figure 3. Data pooling assumes that the new column is unrelated to
-the old one; the rival methods of the paper, which predict the new column from the old, live from
-the relation. With targets of 8 rows and sources of 100, the correlation of the two columns goes
-from 0 to 0.9. The first is best while it is near zero, and loses to the target alone long before
-the relation is strong.
+Simulation 3 of the paper, its Figure 3. Data pooling assumes that the new column is uncorrelated
+with the old one. The paper's competing methods predict the new column from the old one and need a
+correlation. With targets of 8 rows and sources of 100, the correlation increases from 0 to 0.9.
+Data pooling is best near zero, and becomes worse than the target alone at moderate correlations.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from poolwise.experiments.figures import judgements, run
-from poolwise.experiments.points import curve_of
+from paper.expectations import judgements
+from paper.figures import curve_of, run
 
 points = run("correlation")
 held = [judgement.holds for judgement in judgements(points, "correlation")]
 print(f"{sum(held)} of {len(held)} statements of the paper hold.")
 
 # %%
-# The noise alone makes an error of one.
+# The noise alone gives an error of one.
 
 x = np.array([p.x for p in curve_of(points, "target_only")])
 styles = {"target_only": "C0--", "data_pooling": "C2-."}
@@ -32,7 +31,7 @@ for name, style in styles.items():
     ax.plot(x, mse[name], style, label=name.replace("_only", " alone"))
 ax.set(xlabel="correlation of old and new column", ylim=(1.0, 3.3))
 ax.set_ylabel("mean squared error (noise is 1)")
-ax.set_title("Pooling pays while columns are unrelated")
+ax.set_title("Data pooling helps if columns are uncorrelated")
 ax.legend(ncols=2)
 
 worse = x[mse["data_pooling"] > mse["target_only"]][0]

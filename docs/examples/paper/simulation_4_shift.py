@@ -1,31 +1,31 @@
 """
-What if the new column's mean was another in history?
-=====================================================
+What if the new column had another mean in history?
+===================================================
 
-Simulation 4 of the paper, its Figure 7. Nobody can see in rows that lack a column what its mean
-was. All methods of the paper take it to be that of the target. If it was not, all the old rows are
-at the wrong level, by the coefficient times the difference, and more old rows make it worse: the
-error grows with the square of the shift. Bayes pooling, which the paper does not have, compares the
-levels and gives way.
+Simulation 4 of the paper, its Figure 7. The mean of a missing column cannot be observed. All
+methods of the paper assume the target's mean. If that is wrong, the level of all old rows is wrong
+by the coefficient times the difference, and more old rows make it worse: the error increases with
+the square of the shift. Bayes pooling, which is not in the paper, compares the levels and reduces
+the weight of the history.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from poolwise.experiments.figures import judgements, run
-from poolwise.experiments.points import curve_of
+from paper.expectations import judgements
+from paper.figures import curve_of, run
 
 held = [judgement.holds for judgement in judgements(run("mean_shift"), "mean_shift")]
 print(f"{sum(held)} of {len(held)} statements of the paper hold.")
 
 # %%
-# ``run`` takes further methods by their names. They are fitted one by one, so that the figure is
-# made of the first 20 of the 200 repetitions.
+# ``run`` accepts further methods by name. They are fitted one by one, so the figure uses the first
+# 20 of the 200 repetitions.
 
 points = run("mean_shift", repetitions=20, methods=["bayes_pooling"])
 
 # %%
-# The kernel method of the paper is above the others everywhere, and not drawn.
+# The kernel method of the paper is worse than the others everywhere, and is not shown.
 
 mse = {}
 fig, ax = plt.subplots()
@@ -33,9 +33,9 @@ for name in ("target_only", "bayes_pooling", "data_pooling", "feature_transfer")
     curve = curve_of(points, name)
     mse[name] = np.array([p.mean for p in curve])
     ax.plot([p.x for p in curve], mse[name], label=name.replace("_only", " alone"))
-ax.set(xlabel="mean in the target, less that in history")
+ax.set(xlabel="mean in the target minus mean in history")
 ax.set_ylabel("mean squared error (noise is 1)")
-ax.set_title("An unseen shift grows with its square")
+ax.set_title("The error increases with the square of the shift")
 ax.legend()
 
 print(

@@ -2,11 +2,10 @@
 What if one of several sources is wrong?
 ========================================
 
-Three clinics send history without the new column. Two of them agree with the target. In the third
-the first column has another effect, and we let it differ more and more. Bayes pooling judges each
-source by the target's rows, and gives one that contradicts them less weight; ``conflict_`` tells.
-Data pooling trusts all three. The fourth curve knew from the start that the third clinic is
-wrong, and left it out.
+Three clinics provide history without the new column. Two of them agree with the target. In the
+third, the coefficient of the first column differs more and more. Bayes pooling checks each source
+against the target rows and reduces the weight of one that contradicts them; ``conflict_`` is the
+probability. Data pooling trusts all three. The fourth curve leaves the third clinic out.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +21,7 @@ errors = {
 conflict = {clinic: np.zeros(len(differences)) for clinic in ("first", "second", "third")}
 
 # %%
-# Each point is the mean of twelve draws of a target of 25 rows and of three sources of 100.
+# Each point is the mean of twelve draws of a target of 25 rows and three sources of 100 rows.
 
 for k, difference in enumerate(differences):
     rng = np.random.default_rng(0)  # the same numbers for each difference
@@ -51,20 +50,20 @@ for k, difference in enumerate(differences):
     print(f"{difference:<11}" + "".join(f"{p[k]:>8.0%}" for p in conflict.values()))
 
 # %%
-# The table has the mean probability of conflict. A wrong source costs most in the middle, where the
-# difference is neither small nor plain.
+# The table shows the mean probability of conflict. A wrong source does most harm at medium
+# differences, which are large enough to matter and too small to detect.
 
 fig, ax = plt.subplots()
 for name, values in errors.items():
     ax.plot(differences, values, label=name)
 ax.set(xlabel="error of one coefficient of the third source", ylim=(0.0, 0.6))
 ax.set_ylabel("squared error (noise is 1)")
-ax.set_title("A source that lies plainly is set aside")
+ax.set_title("A clearly wrong source gets no weight")
 ax.legend()
 
 alone, bayes, pooled, without = errors.values()
 print(
-    f"At a difference of {differences[-1]:g} the third source is in conflict with "
+    f"At a difference of {differences[-1]:g} the conflict of the third source is "
     f"{conflict['third'][-1]:.0%}. The squared error is {bayes[-1]:.2f} with it by bayes_pooling, "
     f"{without[-1]:.2f} without it, {pooled[-1]:.2f} by data_pooling, {alone[-1]:.2f} for the "
     f"target alone. At its worst, with a difference of {differences[bayes.argmax()]:g}, "

@@ -2,11 +2,11 @@
 What if the new column is correlated with the old ones?
 =======================================================
 
-Then old rows know something about the new column although they lack it. Data pooling, which takes
-new columns as unrelated to old ones, gives to the old column what the new one does. Bayes pooling
-learns the relation from the target and carries along how uncertain it is. Leaving out the new
-column costs less the more the old one stands in for it. Thirty targets of 20 rows with 300 old
-rows are drawn for each correlation.
+Old rows then contain information about the new column although they lack it. Data pooling, which
+assumes that new columns are uncorrelated with old ones, attributes part of the effect of the new
+column to the old one. Bayes pooling learns the relation from the target and accounts for its
+uncertainty. Leaving out the new column costs less if the correlation is high. Thirty targets of 20
+rows with 300 old rows are drawn for each correlation.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ correlations = np.array([0.0, 0.3, 0.6, 0.8, 0.95])
 errors = {method: np.zeros(len(correlations)) for method in methods}
 
 # %%
-# A prediction is held against the truth of 500 new rows, without their noise.
+# Predictions are compared with the true response of 500 new rows, without noise.
 
 for k, r in enumerate(correlations):
     rng = np.random.default_rng(0)  # the same numbers for each correlation
@@ -39,7 +39,7 @@ for k, r in enumerate(correlations):
             errors[method][k] += np.mean((model.predict(X_test) - truth[320:]) ** 2) / 30
 
 # %%
-# Without the new column the error begins where the whole of its effect is lost.
+# Without the new column and without correlation, its whole effect is lost.
 
 fig, ax = plt.subplots()
 for method, label in methods.items():

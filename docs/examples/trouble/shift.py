@@ -1,12 +1,12 @@
 """
-What if history comes from elsewhere?
-=====================================
+What if history comes from another population?
+==============================================
 
-Two things can move between history and target. If old rows have other values in the columns that
-both tables share, older machines run slower say, the relation to the response can still be the
-same, and no harm is done. If the level of the response moves, because the instrument was set
-otherwise, history contradicts the target. Here either moves by up to two standard deviations of
-the noise. The target has 15 rows, history 200, and each point is the mean of sixteen draws.
+Two things can differ between history and target. If the shared columns have other values, because
+older machines run slower for example, the relation to the response can still be the same, and no
+harm is done. If the level of the response differs, because the instrument was calibrated
+differently, history contradicts the target. Here each shifts by up to two noise standard
+deviations. The target has 15 rows, history 200, and each point is the mean of sixteen draws.
 """
 
 import matplotlib.pyplot as plt
@@ -15,11 +15,11 @@ import numpy as np
 from poolwise import PooledRegressor
 
 shifts = np.array([0.0, 0.25, 0.5, 1.0, 2.0])
-curves = {  # what moves in the old rows, and what is fitted
+curves = {  # what shifts in the old rows, and the method
     "target alone": ("nothing", "target_only"),
-    "columns moved, bayes_pooling": ("columns", "bayes_pooling"),
-    "level moved, data_pooling": ("level", "data_pooling"),
-    "level moved, bayes_pooling": ("level", "bayes_pooling"),
+    "columns shift, bayes_pooling": ("columns", "bayes_pooling"),
+    "level shifts, data_pooling": ("level", "data_pooling"),
+    "level shifts, bayes_pooling": ("level", "bayes_pooling"),
 }
 errors = {label: np.zeros(len(shifts)) for label in curves}
 conflict = np.zeros(len(shifts))
@@ -47,20 +47,20 @@ for k, shift in enumerate(shifts):
         conflict[k] += model.conflict_["source"] / 16  # of the last curve
 
 # %%
-# A small move of the level can hardly be told from chance in 15 rows. A large one is seen.
+# A small shift of the level cannot be detected with 15 rows. A large one can.
 
 fig, ax = plt.subplots()
 for label, values in errors.items():
     ax.plot(shifts, values, label=label)
-ax.set(yscale="log", ylim=(0.1, 30), xlabel="how far history is moved (noise sd)")
+ax.set(yscale="log", ylim=(0.1, 30), xlabel="shift of history (noise sd)")
 ax.set_ylabel("squared error (noise is 1)")
-ax.set_title("Only a moved level does harm")
+ax.set_title("Only a shift of the level does harm")
 ax.legend()
 
 alone, columns, pooled, level = (values[-1] for values in errors.values())
 print(
-    f"Moved by {shifts[-1]:g}, the squared error is {columns:.2f} where columns moved, and where "
-    f"the level moved {level:.2f} by bayes_pooling and {pooled:.1f} by data_pooling; the target "
-    f"alone has {alone:.2f}. The mean probability of conflict rises from {conflict[0]:.0%} to "
-    f"{conflict[-1]:.0%} with the level."
+    f"With a shift of {shifts[-1]:g}, the squared error is {columns:.2f} if columns shift. If the "
+    f"level shifts, it is {level:.2f} for bayes_pooling and {pooled:.1f} for data_pooling; "
+    f"the target alone has {alone:.2f}. The mean probability of conflict rises from "
+    f"{conflict[0]:.0%} to {conflict[-1]:.0%} with the level."
 )

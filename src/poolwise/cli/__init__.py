@@ -1,4 +1,4 @@
-"""The command line: one library call per verb."""
+"""The command line: each command calls one function of the library."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def main() -> None:
     listen()
     for package in ("typer", "rich"):
         if find_spec(package) is None:
-            sys.exit(str(NotInstalled("The command line", package, "cli", "Then try again.")))
+            sys.exit(str(NotInstalled.of("The command line", package, "cli", "Then try again.")))
     reconfigure = getattr(sys.stdout, "reconfigure", None)
-    if reconfigure is not None:  # a letter that the terminal lacks is written out
+    if reconfigure is not None:  # characters that the terminal lacks are escaped
         reconfigure(errors="backslashreplace")
     try:
         from poolwise.cli.app import app
 
         app(prog_name="poolwise")
-    except KeyboardInterrupt:  # before a verb could take it
+    except KeyboardInterrupt:  # before a command could handle it
         ignore_more()
         sys.exit(130)

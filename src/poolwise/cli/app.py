@@ -1,7 +1,8 @@
-"""The verbs of the command line."""
+"""The commands of the command line."""
 
 from __future__ import annotations
 
+import platform
 from typing import Annotated, Any
 
 import typer
@@ -10,61 +11,81 @@ from typer.core import TyperGroup
 from poolwise.cli.compare import compare_methods
 from poolwise.cli.demo import run_demo
 from poolwise.cli.fit import fit_model
-from poolwise.cli.messages import Refused
-from poolwise.cli.moments import take_moments
+from poolwise.cli.messages import CommandFailed
+from poolwise.cli.moments import write_moments
+from poolwise.cli.options import AsJson
 from poolwise.cli.plan import plan_rows
 from poolwise.cli.predict import predict_rows
 from poolwise.cli.report import write_report
-from poolwise.cli.reproduce import reproduce_papers_results
-from poolwise.cli.screen import say_json
-from poolwise.cli.version import tell_version
+from poolwise.cli.screen import say, say_json
 
-FORMAT, VERSION = "poolwise error", 1
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "typer", "rich")
 
 
-class Verbs(TyperGroup):
-    """The verbs; with --json, what goes wrong is an object on standard output as well."""
+class Commands(TyperGroup):
+    """The commands; with --json, an error is also an object on standard output."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb that was typed."""
+        """Run the command that was typed."""
         in_json = "--json" in ctx.args
         try:
             return super().invoke(ctx)
         except Exception as error:
-            told = getattr(error, "format_message", None)  # by typer: not a command of ours
-            if in_json and isinstance(error, Refused):
-                _say_error(error.kind, error.message)
-            elif in_json and told is not None:
-                _say_error("UsageError", told())
+            usage = getattr(error, "format_message", None)  # typer's: the command is wrong
+            if in_json and isinstance(error, CommandFailed):
+                _say_error(error.kind, error.message, error.hint)
+            elif in_json and usage is not None:
+                _say_error("UsageError", usage(), "")
             raise
 
 
-def _say_error(kind: str, message: str) -> None:
-    error = {"kind": kind, "message": message}
-    say_json({"format": FORMAT, "version": VERSION, "error": error})
+def _say_error(kind: str, message: str, hint: str) -> None:
+    say_json("error", {"error": {"kind": kind, "message": message, "hint": hint}})
 
 
-# Plain help: what rich draws takes as long to import as numpy, and its frames break in a narrow
-# window.
+# Plain help: rich takes as long to import as numpy, and its frames break in a narrow window.
 app = typer.Typer(
-    cls=Verbs, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+    cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
 )
-app.command("fit", short_help="Fit a model on a recent table and its history.")(fit_model)
-app.command("predict", short_help="Write rows with what a model predicts for them.")(predict_rows)
+app.command("fit", short_help="Fit a model to a recent table and its history.")(fit_model)
+app.command("predict", short_help="Write predictions of a model.")(predict_rows)
 app.command("compare", short_help="Measure on recent rows whether history helps.")(compare_methods)
-app.command("plan", short_help="Say when history will stop mattering.")(plan_rows)
+app.command("plan", short_help="Estimate when history stops mattering.")(plan_rows)
 app.command("report", short_help="Write a page that says whether history helps, and why.")(
     write_report
 )
-app.command("moments", short_help="Write what may leave the house when rows may not.")(take_moments)
-app.command("reproduce", short_help="Compute the founding paper again.")(reproduce_papers_results)
-app.command("demo", short_help="Tell two stories: history helps, and it does not.")(run_demo)
-app.command("version", short_help="Say which version this is.")(tell_version)
+app.command("moments", short_help="Write summary statistics to share instead of rows.")(
+    write_moments
+)
+app.command("demo", short_help="Show two examples: history helps, and it does not.")(run_demo)
 
 
-def _tell(wanted: bool) -> None:
+@app.command("version", short_help="Show installed versions.")
+def show_version(as_json: AsJson = False) -> None:
+    """Show the version of poolwise and of the packages it uses."""
+    own = _version("poolwise") or "from a folder, not installed"
+    packages = {package: _version(package) for package in PACKAGES}
+    if as_json:
+        python = platform.python_version()
+        say_json("version", {"poolwise": own, "python": python, "packages": packages})
+        return
+    names = [f"{package} {there or 'not installed'}" for package, there in packages.items()]
+    say(f"poolwise {own}")
+    say(f"Python {platform.python_version()}, {', '.join(names)}")
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _show_version(wanted: bool) -> None:
     if wanted:
-        tell_version()
+        show_version()
         raise typer.Exit
 
 
@@ -72,21 +93,23 @@ def _tell(wanted: bool) -> None:
 def poolwise(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_tell, is_eager=True, help="Say which version this is."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show installed versions."
+        ),
     ] = False,
 ) -> None:
-    """Least squares that pools years of history with a small table that has new columns.
+    """Least squares on a small recent table that has new columns, and on the history before it.
 
-    For example, does history help? A page that says it, from two tables:
+    Does history help? A page that says so, from two tables:
 
     poolwise report history.csv recent.csv --label y -o report.html
 
-    A model, and what it predicts:
+    A model, and its predictions:
 
     poolwise fit history.csv recent.csv --label y -o model.json
 
     poolwise predict model.json new.csv -o predicted.csv
 
-    Tables are CSV, Parquet or Feather; columns are matched by name. 'poolwise fit --help' tells
-    more, and so for every verb.
+    Tables are CSV, Parquet or Feather; columns are matched by name. 'poolwise fit --help' lists the
+    options of a command.
     """

@@ -1,4 +1,4 @@
-"""poolwise demo: two stories, one in which history helps and one in which it does not."""
+"""poolwise demo: two examples, one in which history helps and one in which it does not."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from typing import Annotated
 
 import typer
 
-from poolwise.cli.arguments import AsJson, Force, check_out
-from poolwise.cli.messages import harmless, told_plainly
+from poolwise.cli.messages import harmless, running
+from poolwise.cli.options import AsJson, Force, check_out
 from poolwise.cli.screen import say_json
-
-FORMAT, VERSION = "poolwise demo", 1
 
 
 def run_demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for reports and figures.")] = (
         Path("demo_output")
     ),
-    draws: Annotated[int, typer.Option(min=2, help="Random draws behind the figure.")] = 100,
+    draws: Annotated[int, typer.Option(min=2, help="Random draws for the figure.")] = 100,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell two stories on data that needs no network: history helps, and history does not.
+    """Show two examples, without a network: history helps, and history does not help.
 
     For example:
 
@@ -30,8 +28,8 @@ def run_demo(
 
     poolwise demo -o somewhere --json
     """
-    with told_plainly("Interrupted."):
-        from poolwise.demo import FILES, tell_stories
+    with running(quiet=as_json):
+        from poolwise.cli.demo_stories import FILES, tell_stories
 
         if out.exists() and not out.is_dir():
             raise typer.BadParameter(harmless(f"{out} is a file."), param_hint="--out")
@@ -39,4 +37,4 @@ def run_demo(
             check_out(file, [file.suffix], force=force)
         stories = tell_stories(out, draws, force=force, quiet=as_json)
     if as_json:
-        say_json({"format": FORMAT, "version": VERSION, "stories": stories})
+        say_json("demo", {"stories": stories})

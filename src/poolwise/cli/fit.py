@@ -1,4 +1,4 @@
-"""poolwise fit: a model of the recent table and its history."""
+"""poolwise fit: fit a model to a recent table and its history."""
 
 from __future__ import annotations
 
@@ -7,71 +7,50 @@ from typing import Annotated, Any
 
 import typer
 
-from poolwise.cli.arguments import (
+from poolwise.cli.input_tables import MOMENTS, input_tables
+from poolwise.cli.interrupts import stop_if_interrupted
+from poolwise.cli.messages import name, running
+from poolwise.cli.options import (
     AsJson,
-    CsvWords,
-    Digits,
-    Drop,
-    Features,
     Force,
-    Jobs,
+    HistoryOptions,
     Label,
     Method,
-    Nulls,
-    Seed,
-    Source,
     Tables,
-    TextColumns,
-    Weights,
     check_out,
-    interrupted,
+    with_options,
 )
-from poolwise.cli.given import MOMENTS, Asked, tables_given
-from poolwise.cli.interrupts import stop_if_interrupted
-from poolwise.cli.messages import as_records, heard, name, told_plainly
-from poolwise.cli.reporting import PAGES, report_on
-from poolwise.cli.screen import say, say_json, show_table
-from poolwise.cli.seeded import seeded
-from poolwise.cli.verdicts import say_verdict
-
-OWN_GAPS = "There is no history: one table was given. Its rows that lack values were used, too."
-FORMAT, VERSION = "poolwise fit", 1
+from poolwise.cli.report import PAGES, report_on
+from poolwise.cli.screen import say, say_json, show_table, show_verdict
 
 
+@with_options
 def fit_model(
+    *,
     tables: Tables,
     label: Label,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The model, a .json file.", show_default=False),
+        typer.Option("--out", "-o", help="The model file to write (.json).", show_default=False),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="A page that says it all, .html; or .json.", show_default=False),
+        typer.Option(help="A report to write (.html or .json).", show_default=False),
     ] = None,
-    source: Source = None,
-    features: Features = None,
-    drop: Drop = None,
-    text: TextColumns = None,
-    weights: Weights = None,
-    nulls: Nulls = "split",
     method: Method = "bayes_pooling",
-    seed: Seed = 0,
-    precision: Digits = "auto",
+    options: HistoryOptions,
     moments: Annotated[
         bool,
         typer.Option(
             "--moments/--no-moments",
-            help="Whether the model keeps the moments of all tables; without them it cannot "
-            "predict rows that lack columns.",
+            help="Whether the model file holds the moments of all tables. Without them the model "
+            "cannot predict rows that lack columns.",
         ),
     ] = True,
-    csv_words: CsvWords = None,
-    jobs: Jobs = 1,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a model on a recent table and on history that lacks some of its columns.
+    """Fit a model to a recent table and to history that lacks some of its columns.
 
     For example:
 
@@ -82,69 +61,57 @@ def fit_model(
     check_out(out, [".json"], force=force)
     if out is not None and out.name.lower().endswith(MOMENTS):
         raise typer.BadParameter(
-            f"{out.name} would be taken for moments. Name it model.json.", param_hint="--out"
+            f"{out.name} would be read as moments. Name it model.json.", param_hint="--out"
         )
     check_out(report, PAGES, force=force, hint="--report")
     if out is not None and out == report:
         raise typer.BadParameter("Model and report are two files.", param_hint="--report")
     written: list[Path] = []
-    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     with (
-        told_plainly(lambda: interrupted(written)),
-        heard(quiet=as_json) as cautions,
-        tables_given(asked) as given,
+        running(quiet=as_json, written=written) as cautions,
+        input_tables(tables, label, options, quiet=as_json) as given,
     ):
-        if not as_json:
-            given.account.show()
-
-        answer: dict[str, Any]
         if report is None:
-            from poolwise.diagnostics import diagnose
-            from poolwise.regressor import PooledRegressor
+            from poolwise.evaluation import diagnose
+            from poolwise.methods import with_seed
+            from poolwise.model.regressor import PooledRegressor
 
-            model = PooledRegressor(seeded(method, seed), response=label, precision=precision)
-            model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)
-            found = diagnose(model)
-            answer = {"answer": found.answer, "text": found.verdict}
-            if found.sources and not given.sources:
-                answer = {"answer": "no_history", "text": OWN_GAPS}
+            own = with_seed(method, options.seed)
+            model = PooledRegressor(own, response=label, precision=options.precision)
+            model.fit(**given.data)
+            verdict = given.verdict_of(diagnose(model).verdict)
         else:
-            made = report_on(given, method=method, precision=precision, seed=seed)
-            model, answer = made.model, made.data["verdict"]
+            made = report_on(given, method, options)
+            model, verdict = made.model, made.verdict
             stop_if_interrupted()
             made.save(report, overwrite=force)
             written.append(report)
-        rows_read = sum(table.rows for table in model.summary().tables)
-        given.account.warn_if_swapped(len(given.y), rows_read)
+        summary = model.summary()
+        given.warn_if_swapped(sum(table.rows for table in summary.tables))
         if out is not None:
             stop_if_interrupted()
             model.save(out, overwrite=force, moments=moments)
             written.append(out)
-    summary = model.summary()
     if as_json:
-        said = {
-            "format": FORMAT,
-            "version": VERSION,
+        found = {
             "model": None if out is None else str(out),
             "report": None if report is None else str(report),
-            "columns": given.account.as_dict(),
-            "verdict": {"answer": answer["answer"], "text": answer["text"]},
+            "columns": given.account.to_dict(),
+            "verdict": verdict.to_dict(),
             "summary": summary.to_dict(),
-            "warnings": as_records(cautions),
         }
-        say_json(said)
+        say_json("fit", found, cautions)
         return
-    _show(summary)
+    _show_summary(summary)
     say()
-    say_verdict(answer)
+    show_verdict(verdict)
     if written:
         say()
         say(f"Written: {', '.join(map(str, reversed(written)))}")
 
 
-def _show(summary: Any) -> None:
+def _show_summary(summary: Any) -> None:
     """Print tables and coefficients."""
-    say()
     say(f"{summary.method}: {name(summary.response)}", "bold")
     say()
     for head, rows in summary.parts():

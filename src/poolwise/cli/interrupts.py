@@ -1,7 +1,7 @@
-"""Interrupts: Ctrl-C ends a command, also where a library swallows the exception that it raises.
+"""Interrupts: Ctrl-C ends a command, also if a library swallows the KeyboardInterrupt.
 
-Arrow, for one, imports pandas within a conversion and drops whatever goes wrong there. So an
-interrupt is remembered, and nothing is written after one.
+Arrow, for example, imports pandas during a conversion and ignores any exception of that import. So
+an interrupt is remembered, and nothing is written after it.
 """
 
 from __future__ import annotations
@@ -16,27 +16,29 @@ _came: list[int] = []  # the signals
 
 
 def listen() -> None:
-    """Remember interrupts from now on, unless someone else looks after them."""
+    """Remember interrupts from now on, unless another handler is installed."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _remember)
-        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # all is done by then
+        atexit.register(
+            signal.signal, signal.SIGINT, signal.SIG_IGN
+        )  # everything is written by then
 
 
 def stop_if_interrupted() -> None:
-    """End the command if an interrupt came, whatever became of it: call it before writing."""
+    """End the command if there was an interrupt. Call it before writing a file."""
     if _came:
         raise KeyboardInterrupt
 
 
 def ignore_more() -> None:
-    """Let no second interrupt disturb the end that a first one has brought."""
+    """Ignore a second interrupt while the first one ends the command."""
     if _came:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
 def none_swallowed() -> Iterator[None]:
-    """Raise an interrupt that was swallowed in the block, also in place of what came of that."""
+    """Raise an interrupt that was swallowed in the block, also instead of an error it caused."""
     try:
         yield
     except Exception:
@@ -46,7 +48,7 @@ def none_swallowed() -> Iterator[None]:
 
 
 def import_pandas() -> None:
-    """Import pandas, if it is there, before Arrow does it where no interrupt would be heard."""
+    """Import pandas, if installed, before Arrow imports it and ignores interrupts."""
     with suppress(ImportError):
         import pandas  # noqa: F401
 

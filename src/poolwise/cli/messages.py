@@ -1,91 +1,84 @@
-"""Messages: how errors, warnings and interrupts reach the user: plainly, without a traceback."""
+"""Messages: errors, warnings and interrupts in plain words on standard error."""
 
 from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
 
+from poolwise.cli.hints import message_and_hint
 from poolwise.cli.interrupts import ignore_more, none_swallowed
-from poolwise.cli.wording import as_typed
-from poolwise.errors import (
-    BadOption,
-    DroppedColumns,
-    TransferError,
-    TransferWarning,
-    UnknownMethod,
-    UnknownResult,
-)
+from poolwise.errors import BadOption, LeftOut, PoolwiseError, PoolwiseWarning
 
-OBEYED = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}  # control, direction, half a letter, line breaks
-LONGEST = 60  # letters of a name
-USAGE = (BadOption, UnknownMethod, UnknownResult)  # about what was typed, not about the data
+# Categories of characters that a terminal obeys: control, direction, surrogates, line breaks.
+OBEYED = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+LONGEST = 60  # characters of a name
+
+
+class CommandFailed(typer.Exit):
+    """The end of a command after its error was printed; `kind` is the class of the error."""
+
+    def __init__(self, kind: str, message: str, hint: str, status: int) -> None:
+        super().__init__(status)
+        self.kind, self.message, self.hint = kind, message, hint
 
 
 @contextmanager
-def told_plainly(interrupted: str | Callable[[], str]) -> Iterator[None]:
-    """End with a message after an error of ours, a path that cannot be, or an interrupt.
+def running(
+    *, quiet: bool, written: Sequence[Path] | None = None, kept: Path | None = None
+) -> Iterator[list[PoolwiseWarning]]:
+    """Run a command: collect its warnings, and end it with a message after an error.
 
-    Parameters
-    ----------
-    interrupted : str or callable
-        What to say after an interrupt, or what finds that out then.
+    ``quiet`` leaves it to the caller to print warnings. An interrupt names the files that were
+    ``written`` before (None if the command writes none) and the folder of files that were ``kept``.
     """
     try:
-        with none_swallowed():
-            yield
-    except BrokenPipeError:  # whoever read what we print has seen enough
+        with none_swallowed(), _collected(quiet=quiet) as cautions:
+            yield cautions
+    except BrokenPipeError:  # the reader of standard output has ended
         raise
-    except (TransferError, OSError) as error:
-        kind, message = type(error).__name__, as_typed(str(error))
-        tell(f"{kind}: {message}")
-        raise Refused(kind, message, 2 if isinstance(error, USAGE) else 1) from None
+    except (PoolwiseError, OSError) as error:
+        message, hint = (
+            message_and_hint(error) if isinstance(error, PoolwiseError) else (str(error), "")
+        )
+        kind = type(error).__name__
+        tell(f"{kind}: {message} {hint}")
+        status = 2 if isinstance(error, BadOption) else 1
+        raise CommandFailed(kind, message, hint, status) from None
     except KeyboardInterrupt:
         ignore_more()
-        message = interrupted if isinstance(interrupted, str) else interrupted()
+        message = _interrupted(written, kept)
         tell(message)
-        raise Refused("Interrupted", message, 130) from None
+        raise CommandFailed("Interrupted", message, "", 130) from None
 
 
-class Refused(typer.Exit):
-    """The end of a command that could not do what it was to do, after it has said so.
-
-    Parameters
-    ----------
-    kind : str
-        The class of the error.
-    message : str
-        What it says.
-    status : int
-        The exit status.
-    """
-
-    def __init__(self, kind: str, message: str, status: int) -> None:
-        super().__init__(status)
-        self.kind, self.message = kind, message
+def _interrupted(written: Sequence[Path] | None, kept: Path | None) -> str:
+    said = ["Interrupted."]
+    if written:
+        said.append(f"Written before: {', '.join(map(str, written))}.")
+    elif written is not None:
+        said.append("Nothing was written.")
+    if kept is not None:
+        said.append(f"Files that were read are kept in {kept}.")
+    return " ".join(said)
 
 
 @contextmanager
-def heard(*, quiet: bool) -> Iterator[list[TransferWarning]]:
-    """Collect our warnings, and tell them in the end.
-
-    Parameters
-    ----------
-    quiet : bool
-        Whether to leave it to the caller to tell them, unless an error comes between.
-    """
-    cautions: list[TransferWarning] = []
+def _collected(*, quiet: bool) -> Iterator[list[PoolwiseWarning]]:
+    """Collect the warnings of poolwise; print them at the end, or before an error."""
+    cautions: list[PoolwiseWarning] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("always", TransferWarning)
+        warnings.simplefilter("always", PoolwiseWarning)
         others = warnings.showwarning
 
         def show(message: Warning | str, *about: Any, **more: Any) -> None:
-            if isinstance(message, TransferWarning):
+            if isinstance(message, PoolwiseWarning):
                 cautions.append(message)
             else:
                 others(message, *about, **more)
@@ -94,56 +87,44 @@ def heard(*, quiet: bool) -> Iterator[list[TransferWarning]]:
         try:
             yield cautions
         except BaseException:
-            tell_cautions(cautions)
+            _tell_all(cautions)
             raise
     if not quiet:
-        tell_cautions(cautions)
+        _tell_all(cautions)
 
 
-def tell_cautions(cautions: Sequence[TransferWarning]) -> None:
-    """Say warnings on standard error, each once."""
-    said = [c for c in cautions if not _is_in_account(c)]
-    for record in as_records(said):
-        tell(f"{record['kind']}: {record['message']}")
+def _tell_all(cautions: Sequence[PoolwiseWarning]) -> None:
+    for record in as_records([c for c in cautions if not _is_in_account(c)]):
+        tell(f"{record['kind']}: {record['message']} {record['hint']}")
 
 
-def _is_in_account(caution: TransferWarning) -> bool:
-    """Say whether the account of the columns tells it, and no column has a likely other name."""
-    return isinstance(caution, DroppedColumns) and not caution.near
+def _is_in_account(caution: PoolwiseWarning) -> bool:
+    """Return whether the account of columns says it; it does not guess another name."""
+    about = caution.about
+    return isinstance(caution, LeftOut) and "names" in about and not about.get("near")
 
 
-def as_records(cautions: Sequence[TransferWarning]) -> list[dict[str, str]]:
-    """Return warnings as JSON can hold them, each once."""
-    said = dict.fromkeys((type(c).__name__, as_typed(str(c))) for c in cautions)
-    return [{"kind": kind, "message": message} for kind, message in said]
-
-
-def tell_left_out(names: Mapping[str, Sequence[str]]) -> None:
-    """Say what was left out and why, a line for each reason.
-
-    Parameters
-    ----------
-    names : mapping of str to sequence of str
-        What was left out, by reason.
-    """
-    for reason, left_out in names.items():
-        tell(f"Left out: {', '.join(left_out)} ({reason})")
+def as_records(cautions: Sequence[PoolwiseWarning]) -> list[dict[str, str]]:
+    """Return warnings for JSON, without repetitions."""
+    said = dict.fromkeys((type(c).__name__, *message_and_hint(c)) for c in cautions)
+    return [{"kind": kind, "message": message, "hint": hint} for kind, message, hint in said]
 
 
 def tell(text: str) -> None:
-    """Say something on standard error."""
-    Console(stderr=True, soft_wrap=True, highlight=False, markup=False).print(harmless(text))
+    """Print a line on standard error."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    console.print(harmless(text.rstrip()))
 
 
 def harmless(text: str) -> str:
-    """Return text that a terminal shows and does not obey, whatever names of columns are in it."""
+    """Return text in which control characters are escaped; names of columns are untrusted."""
     return "".join(
         c if c == "\n" or unicodedata.category(c) not in OBEYED else ascii(c)[1:-1] for c in text
     )
 
 
 def name(text: str) -> str:
-    """Return a name as one line, the middle of a long one left out."""
+    """Return a name as one line, without the middle of a long one."""
     shown = harmless(text).replace("\n", "\\n")
     if len(shown) <= LONGEST:
         return shown

@@ -1,48 +1,32 @@
-"""poolwise plan: what more recent rows would bring, and when history stops mattering."""
+"""poolwise plan: estimate what more recent rows bring, and when history stops mattering."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from poolwise.cli.arguments import (
-    AsJson,
-    CsvWords,
-    Digits,
-    Drop,
-    Features,
-    Jobs,
-    Nulls,
-    Seed,
-    Source,
-    TextColumns,
-    Weights,
-)
-from poolwise.cli.given import MOMENTS, Asked, Given, tables_given
-from poolwise.cli.messages import as_records, heard, told_plainly
-from poolwise.cli.screen import say, say_json, show_table
-
-if TYPE_CHECKING:
-    from poolwise.precision import Precision
-    from poolwise.regressor import PooledRegressor
-
-FORMAT, VERSION = "poolwise plan", 1
+from poolwise.cli.input_tables import MOMENTS, input_tables
+from poolwise.cli.messages import running
+from poolwise.cli.options import AsJson, HistoryOptions, with_options
+from poolwise.cli.screen import say, say_json, show_table, show_verdict
 
 
+@with_options
 def plan_rows(
+    *,
     tables: Annotated[
         list[str],
         typer.Argument(
             metavar="[HISTORY]... RECENT | MODEL",
-            help="Tables as in 'poolwise fit', or the model that it wrote.",
+            help="Tables as in 'poolwise fit', or a model file.",
             show_default=False,
         ),
     ],
     label: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The column to predict; a model knows it.", show_default=False
+            metavar="NAME", help="The column to predict; not with a model.", show_default=False
         ),
     ] = None,
     rows: Annotated[
@@ -50,30 +34,21 @@ def plan_rows(
         typer.Option(
             min=1,
             metavar="NUMBER",
-            help="A number of recent rows to look at, may be repeated; else today's, doubled "
-            "until history stops mattering.",
+            help="A number of recent rows to look at. May be repeated; default: today's number, "
+            "doubled until history stops mattering.",
             show_default=False,
         ),
     ] = None,
     enough: Annotated[
-        float, typer.Option(help="Gain that does not matter, as a share of the noise variance.")
+        float, typer.Option(help="A gain that does not matter, as a share of the noise variance.")
     ] = 0.01,
-    draws: Annotated[int, typer.Option(min=1, help="Futures that are drawn.")] = 16,
-    source: Source = None,
-    features: Features = None,
-    drop: Drop = None,
-    text: TextColumns = None,
-    weights: Weights = None,
-    nulls: Nulls = "split",
-    seed: Seed = 0,
-    precision: Digits = "auto",
-    csv_words: CsvWords = None,
-    jobs: Jobs = 1,
+    draws: Annotated[int, typer.Option(min=1, help="Number of random futures.")] = 16,
+    options: HistoryOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Say how many more recent rows it takes until history does not matter.
+    """Estimate from how many recent rows on history does not matter.
 
-    The plan is that of bayes_pooling, whatever the method of a model.
+    The plan always uses bayes_pooling, also for a model by another method.
 
     For example:
 
@@ -81,56 +56,37 @@ def plan_rows(
 
     poolwise plan history.csv recent.csv --label y --rows 100 --rows 1000
     """
-    is_model = len(tables) == 1 and tables[0].lower().endswith(".json")
-    is_model = is_model and not tables[0].lower().endswith(MOMENTS)
+    path = tables[0].lower()
+    is_model = len(tables) == 1 and path.endswith(".json") and not path.endswith(MOMENTS)
+    about_tables = (options.source, options.features, options.drop, options.text, options.weights)
+    if is_model and any(about_tables):
+        raise typer.BadParameter("A model has its tables and columns already.", param_hint="MODEL")
     if label is None and not is_model:
         raise typer.BadParameter(
             "Tables need --label, the column to predict.", param_hint="--label"
         )
-    if is_model and (source or features or drop or text or weights):
-        raise typer.BadParameter("A model has its tables and columns already.", param_hint="MODEL")
-    account = None
-    with told_plainly("Interrupted."), heard(quiet=as_json) as cautions:
-        if is_model:
-            from poolwise.regressor import PooledRegressor
+    given = None
+    with running(quiet=as_json) as cautions:
+        from poolwise.evaluation import plan
+        from poolwise.model.regressor import PooledRegressor
 
+        if is_model:
             model = PooledRegressor.load(tables[0])
         else:
-            asked = Asked(
-                tables, source, label or "", features, drop, text, weights, csv_words, jobs, nulls
-            )
-            with tables_given(asked) as given:
-                account = given.account
-                if not as_json:
-                    account.show()
-                    say()
-                model = _fitted(given, precision)
-                rows_read = sum(table.rows for table in model.summary().tables)
-                account.warn_if_swapped(len(given.y), rows_read)
-        from poolwise.diagnostics import plan
-
-        found = plan(model, rows, enough=enough, draws=draws, random_state=seed)
+            with input_tables(tables, str(label), options, quiet=as_json) as given:
+                model = PooledRegressor(response=str(label), precision=options.precision)
+                model.fit(**given.data)
+            given.warn_if_swapped(sum(table.rows for table in model.summary().tables))
+        found = plan(model, rows, enough=enough, draws=draws, random_state=options.seed)
+    verdict = found.verdict if given is None else given.verdict_of(found.verdict)
+    columns = None if given is None else given.account.to_dict()
     if as_json:
-        said = {
-            "format": FORMAT,
-            "version": VERSION,
-            "columns": None if account is None else account.as_dict(),
-            "plan": found.to_dict(),
-            "verdict": {"answer": found.answer, "text": found.verdict},
-            "warnings": as_records(cautions),
-        }
-        say_json(said)
+        result = {"columns": columns, "plan": found.to_dict(), "verdict": verdict.to_dict()}
+        say_json("plan", result, cautions)
         return
-    say(found.verdict, "bold")
+    show_verdict(verdict)
     if found.rows:
         say()
         show_table(*found.cells())
         say()
         say(found.note)
-
-
-def _fitted(given: Given, precision: Precision) -> PooledRegressor:
-    from poolwise.regressor import PooledRegressor
-
-    model = PooledRegressor(response=given.account.response, precision=precision)
-    return model.fit(given.X, given.y, sources=given.sources, sample_weight=given.weights)

@@ -1,46 +1,35 @@
-"""poolwise predict: the rows of a table with what a model predicts for them."""
+"""poolwise predict: write the rows of a table with the predictions of a model."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from poolwise.cli.arguments import (
-    AsJson,
-    CsvWords,
-    Force,
-    check_out,
-    interrupted,
-    words_in,
-)
+from poolwise.cli.input_tables import STDIN, STDIN_NAME, open_file, paths_of, read_file
 from poolwise.cli.interrupts import import_pandas, stop_if_interrupted
-from poolwise.cli.messages import as_records, harmless, heard, name, told_plainly
-from poolwise.cli.recent import CALLED, STDIN, open_table, paths_of, rows_of
-from poolwise.cli.rows_out import ENDINGS, records_of, write_rows
+from poolwise.cli.messages import harmless, name, running
+from poolwise.cli.options import AsJson, CsvOptions, Force, check_out, csv_options
 from poolwise.cli.screen import say, say_json
-from poolwise.errors import MissingColumns, OtherSpelling
-from poolwise.progress import waiting
-from poolwise.wording import listed
-
-FORMAT, VERSION = "poolwise predictions", 1
+from poolwise.cli.write_table import SUFFIXES, records_of, write_table
+from poolwise.errors import BadColumns, DataWarning
+from poolwise.wording import capital, listed, plural
 
 
 def predict_rows(
     model: Annotated[
-        Path, typer.Argument(help="The model, from 'poolwise fit'.", show_default=False)
+        Path, typer.Argument(help="A model file of 'poolwise fit'.", show_default=False)
     ],
     rows: Annotated[
         str,
         typer.Argument(
             metavar="ROWS",
-            help="The rows to predict: CSV, Parquet or Feather; - is standard input, as CSV.",
+            help="The rows to predict: CSV, Parquet or Feather; - reads CSV from standard input.",
             show_default=False,
         ),
     ],
@@ -49,39 +38,38 @@ def predict_rows(
         typer.Option(
             "--out",
             "-o",
-            help=f"The file to write ({', '.join(ENDINGS)}); else CSV is printed.",
+            help=f"The file to write ({', '.join(SUFFIXES)}); default: CSV on standard output.",
             show_default=False,
         ),
     ] = None,
     interval: Annotated[
         float | None,
         typer.Option(
-            help="Add the ends of the interval that holds the response with this probability, "
-            "between 0 and 1.",
+            help="Add the bounds of the interval that holds a new response with this probability.",
             show_default=False,
         ),
     ] = None,
     std: Annotated[
-        bool, typer.Option("--std", help="Add the standard deviation about the prediction.")
+        bool, typer.Option("--std", help="Add the standard deviation of a new response.")
     ] = False,
-    column: Annotated[str, typer.Option(help="What to call the predictions.")] = "prediction",
+    column: Annotated[str, typer.Option(help="Name of the column of predictions.")] = "prediction",
     unseen_level: Annotated[
         Literal["raise", "ignore"] | None,
         typer.Option(
             metavar="NAME",
-            help="A category that no table had at fit: raise is an error, ignore takes it for "
-            "the first one.",
-            show_default="as the model says",
+            help="A category that no table had at fit: raise is an error, ignore predicts it as "
+            "the reference level.",
+            show_default="as at fit",
         ),
     ] = None,
-    csv_words: CsvWords = None,
+    csv: CsvOptions = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Predict rows, and write them with their predictions.
 
-    Rows may lack columns that some history lacked. Text that a spreadsheet would take for a
-    formula gets an apostrophe in front in CSV.
+    Rows may lack columns that some history lacked. In CSV, text that a spreadsheet would run as a
+    formula gets a leading apostrophe.
 
     For example:
 
@@ -89,24 +77,23 @@ def predict_rows(
 
     poolwise predict model.json new.parquet --interval 0.9 -o out.parquet
     """
-    check_out(out, ENDINGS, force=force)
+    check_out(out, SUFFIXES, force=force)
     if interval is not None and not 0.0 < interval < 1.0:
-        raise typer.BadParameter("It must be between 0 and 1: 0.9, say.", param_hint="--interval")
+        raise typer.BadParameter("It must be between 0 and 1.", param_hint="--interval")
     written: list[Path] = []
-    with (
-        told_plainly(lambda: interrupted(written)),
-        heard(quiet=as_json) as cautions,
-        paths_of([rows]) as (path,),
-    ):
+    with running(quiet=as_json, written=written) as cautions, paths_of([rows]) as (path,):
         import numpy as np
 
-        from poolwise.regressor import PooledRegressor
+        from poolwise.model.fitted_model import set_unseen_level
+        from poolwise.model.regressor import PooledRegressor
+        from poolwise.moments.progress import waiting
+        from poolwise.tables.memory import open_table
 
         import_pandas()
         fitted = PooledRegressor.load(model)
         if unseen_level is not None:
-            fitted.columns_ = tuple(replace(c, unseen=unseen_level) for c in fitted.columns_)
-        table = _read(fitted, path, words_in(csv_words))
+            set_unseen_level(fitted, unseen_level)
+        table = _read(fitted, path, csv_options(csv))
         added = [column]
         added += [f"{column}_std"] if std else []
         added += [f"{column}_low", f"{column}_high"] if interval is not None else []
@@ -116,11 +103,12 @@ def predict_rows(
                 "predictions another name.",
                 param_hint="--column",
             )
-        called = CALLED if rows == STDIN else rows
+        called = STDIN_NAME if rows == STDIN else rows
         used, lacking = _matched(fitted, table, called)
-        X = table.select(used)
-        if not hasattr(fitted, "feature_names_in_"):  # fitted on an array: columns x0, x1, ...
-            X = np.column_stack([c.to_numpy(zero_copy_only=False) for c in X.columns])
+        X: Any = open_table(table.select(used), called)
+        if not hasattr(fitted, "feature_names_in_"):  # fitted to an array: columns x0, x1, ...
+            columns = [c.to_numpy(zero_copy_only=False) for c in table.select(used).columns]
+            X = np.column_stack(columns)
         with waiting(f"Predicting {table.num_rows:,} rows"):
             values = _predicted(fitted, X, interval, std)
         for new, numbers in zip(added, values, strict=True):
@@ -128,49 +116,44 @@ def predict_rows(
         stop_if_interrupted()
         if out is not None:
             with waiting(f"Writing {name(out.name)}"):
-                write_rows(table, out, force=force)
+                write_table(table, out, force=force)
             written.append(out)
         elif not as_json:
             _print(table)
     if as_json:
         ignored = [n for n in table.column_names if n not in (*used, *added)]
-        say_json(
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "out": None if out is None else str(out),
-                "rows": table.num_rows,
-                "columns": {"used": used, "lacking": lacking, "ignored": ignored, "added": added},
-                "predictions": None if out is not None else list(records_of(table.select(added))),
-                "warnings": as_records(cautions),
-            }
-        )
+        found = {
+            "out": None if out is None else str(out),
+            "rows": table.num_rows,
+            "columns": {"used": used, "lacking": lacking, "ignored": ignored, "added": added},
+            "predictions": None if out is not None else list(records_of(table.select(added))),
+        }
+        say_json("predictions", found, cautions)
     elif out is not None:
         without = f", without {', '.join(map(name, lacking))}" if lacking else ""
-        rows_said = "1 row" if table.num_rows == 1 else f"{table.num_rows:,} rows"
-        say(f"Written: {out}, {rows_said} predicted{without}.")
+        say(f"Written: {out}, {plural(table.num_rows, 'row')} predicted{without}.")
 
 
 def _print(table: Any) -> None:
-    """Print rows as CSV: to a program as they are, to a terminal without what it would obey."""
+    """Print rows as CSV; on a terminal, control characters are escaped."""
     if not sys.stdout.isatty():
-        write_rows(table, sys.stdout.buffer)
+        write_table(table, sys.stdout.buffer)
         return
     shown = BytesIO()
-    write_rows(table, shown)
+    write_table(table, shown)
     typer.echo(harmless(shown.getvalue().decode()), nl=False)
 
 
-def _read(model: Any, path: str, words: Mapping[str, Any] | None) -> Any:
-    """Read all columns; a text such as NA is a missing value in those of the model alone."""
+def _read(model: Any, path: str, csv: Mapping[str, Any] | None) -> Any:
+    """Read all columns; texts such as NA are missing values only in columns of the model."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow.csv import ConvertOptions
 
-    given = {**(words or {}), "strings_can_be_null": False}
+    given = {**(csv or {}), "strings_can_be_null": False}
     as_missing = given.get("null_values", ConvertOptions().null_values)
-    reader = open_table(path, given, "the table to predict", "ROWS")
-    table = rows_of(reader, reader.schema.names, _types(model, reader.schema))
+    reader = open_file(path, given, "the table to predict", "ROWS")
+    table = read_file(reader, reader.schema.names, _types(model, reader.schema))
     if reader.file.format != "csv":
         return table
     used = {column.name for column in model.columns_}
@@ -185,7 +168,7 @@ def _read(model: Any, path: str, words: Mapping[str, Any] | None) -> Any:
 
 
 def _types(model: Any, schema: Any) -> dict[str, Any]:
-    """Return what to read columns of CSV as; what the model does not use stays as it is written."""
+    """Return types for columns of CSV; columns that the model does not use are text."""
     import pyarrow as pa
 
     texts = {column.name: column.levels is not None for column in model.columns_}
@@ -195,22 +178,24 @@ def _types(model: Any, schema: Any) -> dict[str, Any]:
 
 
 def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
-    """Return the columns to predict from, and those that may be lacking and are."""
+    """Return the columns to predict from, and the optional columns that are missing."""
     needed = [column.name for column in model.columns_]
     lacking = [n for n in needed if n not in table.column_names]
     if unknown := [n for n in lacking if n not in model.optional_columns_]:
         may = listed(model.optional_columns_)
         then = f"Rows to predict may lack columns that some table lacked at fit: {may}."
-        raise MissingColumns(unknown, table.column_names, where, then)
+        raise BadColumns.missing(unknown, table.column_names, where, then)
     own = {_letters(n): n for n in table.column_names if n not in needed}
     if spelled := {n: own[_letters(n)] for n in lacking if _letters(n) in own}:
-        warnings.warn(OtherSpelling(where, spelled), stacklevel=2)
+        pairs = ", ".join(f"{theirs!r} for {ours!r}" for ours, theirs in spelled.items())
+        message = f"{capital(where)} has {pairs}: the spelling differs, so it was not used."
+        warnings.warn(DataWarning(message, "Rename it if it is the same column."), stacklevel=2)
     return [n for n in needed if n not in lacking], lacking
 
 
-def _letters(name: str) -> str:
-    """Return what a name has in common with other spellings of it."""
-    return "".join(c for c in name.casefold() if c.isalnum()) or name
+def _letters(text: str) -> str:
+    """Return the letters and digits of a name, in one case."""
+    return "".join(c for c in text.casefold() if c.isalnum()) or text
 
 
 def _predicted(model: Any, X: Any, interval: float | None, std: bool) -> Sequence[Any]:

@@ -1,48 +1,47 @@
-"""poolwise report: one page that says whether history helps, and why."""
+"""poolwise report: write a page that says whether history helps, and why."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from poolwise.cli.arguments import (
+from poolwise.cli.input_tables import InputTables, input_tables
+from poolwise.cli.interrupts import stop_if_interrupted
+from poolwise.cli.messages import name, running
+from poolwise.cli.options import (
     AsJson,
-    CsvWords,
-    Digits,
-    Drop,
-    Features,
     Force,
-    Jobs,
+    HistoryOptions,
     Label,
     Method,
-    Nulls,
-    Seed,
-    Source,
     Tables,
-    TextColumns,
-    Weights,
     check_out,
-    interrupted,
+    with_options,
 )
-from poolwise.cli.given import Asked, tables_given
-from poolwise.cli.interrupts import stop_if_interrupted
-from poolwise.cli.messages import as_records, heard, told_plainly
-from poolwise.cli.reporting import PAGES, report_on
-from poolwise.cli.screen import say, say_json
-from poolwise.cli.verdicts import say_verdict
+from poolwise.cli.screen import say, say_json, show_verdict
 
-FORMAT, VERSION = "poolwise report run", 1
+if TYPE_CHECKING:  # at run time, help would wait for numpy
+    from poolwise.report import Report
+
+PAGES = (".html", ".htm", ".json")
 
 
+@with_options
 def write_report(
+    *,
     tables: Tables,
     label: Label,
     out: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", help="The page, .html; or its data, .json.", show_default=False
+            "--out",
+            "-o",
+            help="The file to write: .html, or .json for its data.",
+            show_default=False,
         ),
     ],
     title: Annotated[
@@ -50,64 +49,67 @@ def write_report(
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, help="Folds of the recent rows; else 5.", show_default=False),
+        typer.Option(min=2, help="Folds of the recent rows; default: 5.", show_default=False),
     ] = None,
-    source: Source = None,
-    features: Features = None,
-    drop: Drop = None,
-    text: TextColumns = None,
-    weights: Weights = None,
-    nulls: Nulls = "split",
     method: Method = "bayes_pooling",
-    seed: Seed = 0,
-    precision: Digits = "auto",
-    csv_words: CsvWords = None,
-    jobs: Jobs = 1,
+    options: HistoryOptions,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a page to show around: does history help, by how much, how surely, and why.
+    """Write a page that says whether history helps, by how much, with what confidence, and why.
 
     For example:
 
     poolwise report history.csv recent.csv --label y -o report.html
     """
     check_out(out, PAGES, force=force)
-    asked = Asked(tables, source, label, features, drop, text, weights, csv_words, jobs, nulls)
     written: list[Path] = []
     with (
-        told_plainly(lambda: interrupted(written)),
-        heard(quiet=as_json) as cautions,
-        tables_given(asked) as given,
+        running(quiet=as_json, written=written) as cautions,
+        input_tables(tables, label, options, quiet=as_json) as given,
     ):
-        if not as_json:
-            given.account.show()
-        made = report_on(
-            given, method=method, precision=precision, seed=seed, folds=folds, title=title
-        )
-        rows_read = made.data["target_rows"] + made.data["history_rows"]
-        given.account.warn_if_swapped(len(given.y), rows_read)
+        made = report_on(given, method, options, folds=folds, title=title)
+        rows = {"target": made.data["target_rows"], "history": made.data["history_rows"]}
+        given.warn_if_swapped(sum(rows.values()))
         stop_if_interrupted()
         made.save(out, overwrite=force)
         written.append(out)
-    verdict = made.data["verdict"]
     if as_json:
-        say_json(
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "report": str(out),
-                "columns": given.account.as_dict(),
-                "rows": {
-                    "target": made.data["target_rows"],
-                    "history": made.data["history_rows"],
-                },
-                "verdict": {k: verdict[k] for k in ("answer", "headline", "sentences", "text")},
-                "warnings": as_records(cautions),
-            }
-        )
+        found = {
+            "report": str(out),
+            "columns": given.account.to_dict(),
+            "rows": rows,
+            "verdict": made.verdict.to_dict(),
+        }
+        say_json("report run", found, cautions)
         return
-    say()
-    say_verdict(verdict)
+    show_verdict(made.verdict)
     say()
     say(f"Written: {out}")
+
+
+def report_on(
+    given: InputTables,
+    method: str,
+    options: HistoryOptions,
+    *,
+    folds: int | None = None,
+    title: str | None = None,
+) -> Report:
+    """Return the report of a method, with the names of the files and the command."""
+    from poolwise.methods import with_seed
+    from poolwise.report import report
+
+    label = given.account.response
+    made = report(
+        **given.data,
+        method=with_seed(method, options.seed),
+        response=label,
+        precision=options.precision,
+        cv=folds,
+        random_state=options.seed,
+        title=title or (None if given.sources else f"A model of {name(label)}"),
+        files=given.files,
+        command=["poolwise", *sys.argv[1:]],
+    )
+    return replace(made, data={**made.data, "verdict": given.verdict_of(made.verdict).to_dict()})

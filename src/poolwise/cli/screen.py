@@ -1,4 +1,4 @@
-"""Screen: words and tables on standard output, in a window of any width or in none."""
+"""Screen: results on standard output, as text for a window of any width or as JSON."""
 
 from __future__ import annotations
 
@@ -6,32 +6,34 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from poolwise.cli.messages import harmless
-from poolwise.text_tables import columns_of_numbers
+from poolwise.cli.messages import as_records, harmless, name
+from poolwise.errors import PoolwiseWarning
+from poolwise.wording import columns_of_numbers
 
-WIDTH = 100  # of what is written to a file or to another program
+if TYPE_CHECKING:  # at run time, help would wait for numpy
+    from poolwise.evaluation.verdict import Verdict
+    from poolwise.tables.column_account import Account
+
+WIDTH = 100  # of output to a file or to another program
 APART = 2  # spaces between the columns of a table
+MOST_NAMES = 12  # columns of a kind that are named
+STYLES = {  # by the level of a verdict
+    "helps": "bold green",
+    "probably_helps": "bold green",
+    "no_clear_difference": "bold yellow",
+    "hurts": "bold red",
+}
 
 
 def say(text: str = "", style: str = "", *, indent: int = 0) -> None:
-    """Print a paragraph, broken between words.
-
-    Parameters
-    ----------
-    text : str
-        What to say.
-    style : str
-        A style of rich, such as ``"bold green"``; colours are for terminals alone.
-    indent : int
-        Spaces before each line but the first.
-    """
+    """Print a paragraph in a style of rich; lines after the first are indented."""
     console = screen()
     lines = Text(harmless(text), style).wrap(console, max(console.width - indent, 10))
     for k, line in enumerate(lines):
@@ -42,16 +44,9 @@ def say(text: str = "", style: str = "", *, indent: int = 0) -> None:
 
 
 def show_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; where it is wider than the window, each row as a list of its cells.
+    """Print a table. If it is wider than the window, print each row as a list of its cells.
 
-    Words begin on the left of their column, and numbers end on the right.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Names of the columns; the first names the rows.
-    rows : sequence of sequence of str
-        The cells.
+    Text is aligned to the left, numbers to the right. The first cell of a row is its name.
     """
     console = screen()
     lines = [[harmless(cell) for cell in line] for line in (head, *rows)]
@@ -69,13 +64,51 @@ def show_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
                 say(f"  {label}: {cell}", indent=4)
 
 
-def say_json(found: dict[str, Any]) -> None:
-    """Print what was found as JSON, in letters that every terminal and program knows."""
-    typer.echo(json.dumps(_finite(found), indent=1, allow_nan=False, default=int))
+def show_verdict(verdict: Verdict) -> None:
+    """Print a verdict, its headline in bold."""
+    say(verdict.headline, STYLES.get(verdict.level, "bold"))
+    if verdict.sentences:
+        say(" ".join(verdict.sentences))
+
+
+def show_account(account: Account) -> None:
+    """Print which columns the tables share, and which are not used."""
+    if not account.sources:
+        say(f"Columns: {_counted(account.features)}; there is no history.")
+    else:
+        say("Columns, matched by name", "bold")
+        say(f"  shared    {_counted(account.shared)}", indent=12)
+        say(f"  new       {_counted(account.new)}", indent=12)
+    for column, without in account.partly.items():
+        say(f"  in some   {name(column)}, not in {_list(without)}", indent=12)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for column, table, why in account.dropped:
+        reasons.setdefault((table, why), []).append(column)
+    for (table, why), columns in reasons.items():
+        say(f"  dropped   {_list(columns)} of {name(table)}: {why}", indent=12)
+
+
+def _counted(columns: Sequence[str]) -> str:
+    return f"{len(columns):,}: {_list(columns)}" if columns else "none"
+
+
+def _list(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - MOST_NAMES:,} more" if len(columns) > MOST_NAMES else ""
+    return ", ".join(map(name, columns[:MOST_NAMES])) + more
+
+
+def say_json(
+    kind: str, found: dict[str, Any], cautions: Sequence[PoolwiseWarning] | None = None
+) -> None:
+    """Print a result as JSON in ASCII, with its format and version, and its warnings if given."""
+    whole = {"format": f"poolwise {kind}", "version": 1, **found}
+    if cautions is not None:
+        whole["warnings"] = as_records(cautions)
+    typer.echo(json.dumps(_finite(whole), indent=1, allow_nan=False, default=int))
 
 
 def screen() -> Console:
-    """Return standard output: as wide as the terminal, or as ``COLUMNS`` says."""
+    """Return standard output, with the width of the terminal or of ``COLUMNS``."""
     console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH
@@ -83,7 +116,7 @@ def screen() -> Console:
 
 
 def _finite(value: Any) -> Any:
-    """Return a copy in which null stands for what is not finite, which JSON cannot say."""
+    """Return a copy with null for numbers that are not finite."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,11 +1,13 @@
-"""METHODS and ROW_METHODS: every method by its name, for the regressor and comparisons."""
+"""METHODS: every method by its name."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from poolwise.answer import AnyMethod, RowMethod, is_method
-from poolwise.errors import UnknownMethod
+from poolwise.errors import BadOption
+from poolwise.linear.fit import Fit
+from poolwise.linear.problem import Method, Problem
 from poolwise.methods.auto import Auto
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosted_pooling import BoostedPooling
@@ -18,9 +20,8 @@ from poolwise.methods.monotone_likelihood import MonotoneLikelihood
 from poolwise.methods.offset import Offset
 from poolwise.methods.source_columns_only import SourceColumnsOnly
 from poolwise.methods.target_only import TargetOnly
-from poolwise.problem import Method
 
-METHODS: dict[str, type[Method]] = {
+METHODS: dict[str, type[Any]] = {
     "bayes_pooling": BayesPooling,
     "target_only": TargetOnly,
     "data_pooling": DataPooling,
@@ -30,30 +31,54 @@ METHODS: dict[str, type[Method]] = {
     "mean_fill": MeanFill,
     "offset": Offset,
     "monotone_likelihood": MonotoneLikelihood,
-}
-
-# These read rows, and what they say need not be linear.
-ROW_METHODS: dict[str, type[RowMethod]] = {
     "boosted_pooling": BoostedPooling,
     "derived_pooling": DerivedPooling,
     "auto": Auto,
 }
-METHOD_NAMES = (*METHODS, *ROW_METHODS)
 
 
-def method_of(method: Any) -> AnyMethod:
+def is_method(thing: Any) -> bool:
+    """Say whether something can solve a problem."""
+    return not isinstance(thing, type) and hasattr(thing, "solve")
+
+
+def needs_rows(method: Any) -> bool:
+    """Say whether a method, or a class of methods, always learns from rows."""
+    return getattr(method, "needs_rows", False) is True
+
+
+def method_of(method: Any) -> Method:
     """Return a method given by name or as an object."""
-    if isinstance(method, str) and method in METHOD_NAMES:
-        return (METHODS | ROW_METHODS)[method]()
+    if isinstance(method, str) and method in METHODS:
+        made: Method = METHODS[method]()
+        return made
     if not isinstance(method, str) and is_method(method):
-        solver: AnyMethod = method
-        return solver
-    raise UnknownMethod(method, list(METHOD_NAMES))
+        own: Method = method
+        return own
+    raise BadOption.unknown_method(method, list(METHODS))
 
 
-def name_of_method(method: AnyMethod) -> str:
-    """Return the key of a method, or the name of its class where it is not one of ours."""
-    for name, kind in (METHODS | ROW_METHODS).items():
+def with_seed(method: str, seed: int) -> Method:
+    """Return a method given by name, with this seed where it draws at random."""
+    made = method_of(method)
+    if hasattr(made, "random_state"):
+        made.random_state = seed
+    return made
+
+
+def solved_without(
+    method: Any, problem: Problem, patterns: Sequence[Sequence[str]]
+) -> Sequence[Fit]:
+    """Return fits for rows that lack some features: by one posterior if the method has one."""
+    if hasattr(method, "solve_without"):
+        found: Sequence[Fit] = method.solve_without(problem, patterns)
+        return found
+    return [method.solve(problem.without(lacking)) for lacking in patterns]
+
+
+def name_of_method(method: Method) -> str:
+    """Return the key of a method, or the name of its class if METHODS does not have it."""
+    for name, kind in METHODS.items():
         if type(method) is kind:
             return name
     return type(method).__name__

@@ -1,43 +1,38 @@
-"""Auto: Bayes pooling, unless errors on target rows say that trees pay."""
+"""Auto: Bayes pooling, unless trees have a significantly lower error on target rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from scipy.special import stdtr
-from sklearn.base import BaseEstimator
 
-from poolwise.answer import Answer
-from poolwise.boosting.booster import Learner
-from poolwise.boosting.evidence import Evidence
+from poolwise.linear.fit import Evidence
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosted_pooling import FEWEST, BoostedPooling
-from poolwise.problem import Problem
+from poolwise.methods.boosting.learning_rows import TreeMethod
+from poolwise.methods.boosting.tree_fit import TreeFit
 
-SURE = 0.95  # probability that trees pay, below which the answer stays linear
+SURE = 0.95  # confidence that trees reduce the error, below which the fit stays linear
 
 
 @dataclass(eq=False, repr=False)
-class Auto(BaseEstimator):
-    """The linear answer, unless the target's own rows say that the one with trees is better.
+class Auto(TreeMethod):
+    """Bayes pooling, or boosted pooling if its error on target rows is significantly lower.
 
-    Both predict every target row without having seen it. Trees are taken if their squared error is
-    smaller by more than chance explains, at the level of 5 %; else the answer of
-    :class:`BayesPooling` is kept, whose coefficients can be read. ``model.reason_`` has the numbers
-    in words, and ``model.method_`` is the method that was taken.
+    Both predict every target row by models that were not fitted on it. Boosted pooling is chosen if
+    its squared error is significantly smaller, at the level of 5 %; otherwise
+    :class:`BayesPooling`, which has coefficients. ``model.reason_`` has the numbers in words, and
+    ``model.method_`` is the method that was chosen.
 
-    Assumes what that method does, and exchangeable target rows. Below five rows it stays linear,
-    and with few the test often finds nothing.
+    Assumes what this method assumes, and exchangeable target rows. Below five rows it stays linear,
+    and with few rows the test has little power.
 
     Parameters
     ----------
-    random_state : int, default=0
-        Of the folds. The same number gives the same bits, with any number of threads.
-    most_rows : int, default=200_000
-        Rows of the history that trees learn from; of a longer one so many are drawn.
-    learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good;
-        :class:`BoostedPooling` says how long they take.
+    random_state, most_rows, learner
+        As in :class:`BoostedPooling`.
 
     Examples
     --------
@@ -51,31 +46,28 @@ class Auto(BaseEstimator):
     BayesPooling()
     """
 
-    random_state: int = 0
-    most_rows: int = 200_000
-    learner: Learner = "sklearn"
-
-    def answer(self, problem: Problem) -> Answer:
-        """Return the answer of the method that was taken, and why."""
+    def solve(self, problem: Problem) -> LinearFit | TreeFit:
+        """Return the fit of the method that was chosen, and the reason."""
         linear = BayesPooling()
         if problem.target_rows is None:
-            reason = "There are no rows that trees could learn from: bayes_pooling."
-            return Answer(linear, problem, linear.solve(problem), reason=reason)
-        trees = BoostedPooling(self.random_state, self.most_rows, self.learner).answer(problem)
-        if trees.derived is None or trees.derived.stack is None:
-            reason = f"Fewer than {FEWEST} target rows, or one response, say nothing about trees"
-            return Answer(linear, problem, trees.fit, reason=f"{reason}: bayes_pooling.")
-        stack = trees.derived.stack
-        reason, pays = _reason(stack.evidence)
+            reason = "Trees need rows, and only moments are available: bayes_pooling."
+            return replace(linear.solve(problem), reason=reason, chosen=linear)
+        boosted = BoostedPooling(self.random_state, self.most_rows, self.learner)
+        fit = boosted.solve(problem)
+        if isinstance(fit, LinearFit):
+            reason = f"Fewer than {FEWEST} target rows, or a constant response, cannot test trees"
+            return replace(fit, reason=f"{reason}: bayes_pooling.", chosen=linear)
+        assert fit.stack is not None
+        reason, pays = _reason(fit.stack.evidence)
         if pays:
-            return replace(trees, reason=reason)
-        return Answer(linear, problem, stack.candidates.linear, reason=reason)
+            return replace(fit, reason=reason, chosen=boosted)
+        return replace(fit.stack.candidates.linear, reason=reason, chosen=linear)
 
 
 def _reason(evidence: Evidence) -> tuple[str, bool]:
-    """Say what the target's rows say, and whether trees pay."""
+    """Return the reason in words, and whether trees are significantly better."""
     pays = float(stdtr(evidence.rows - 1, evidence.sureness)) > SURE
     seen = evidence.in_words()
     if pays:
         return f"{seen}: boosted_pooling.", True
-    return f"{seen}, which does not show that trees pay: bayes_pooling.", False
+    return f"{seen}, which is not a significant reduction: bayes_pooling.", False

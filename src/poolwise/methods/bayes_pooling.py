@@ -9,17 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from poolwise.bayes.missing import shortened
-from poolwise.bayes.model import model
-from poolwise.bayes.posterior import points, posterior
-from poolwise.bayes.scaling import Scaled, scaled
-from poolwise.double_double import Array
-from poolwise.errors import BadOption, RankDeficient, SourceLeftOut, TransferWarning
-from poolwise.fit import LinearFit
-from poolwise.problem import Problem
-from poolwise.tails import Tails
+from poolwise._typing import Array
+from poolwise.errors import BadOption, LeftOut, PoolwiseWarning, RankDeficient
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem
+from poolwise.linear.tails import Tails
+from poolwise.methods.bayes.evidence import Evidence, points, posterior
+from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations
+from poolwise.methods.bayes.missing import shortened
+from poolwise.methods.bayes.pseudo_rows import (
+    Compressed,
+    Frames,
+    Group,
+    Information,
+    Levels,
+    compressed,
+    every_setting,
+    frames,
+    information,
+    levels,
+)
+from poolwise.methods.bayes.scaling import Scaled, ScaledTable, grid, scaled
+from poolwise.methods.bayes.settings import probable_settings
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
+SLACK = 1e-3  # share of its own diagonal that is added to the covariance of new features
+EXACT = 1e-13  # eigenvalue of that covariance, relative to the largest, that is none
+LEAST_SPREAD = 1e-6  # of a new feature, for the same
+ROUNDED = 1e-12  # share of a square that rounding may have taken
 
 
 @dataclass(eq=False, repr=False)
@@ -36,9 +53,9 @@ class BayesPooling(BaseEstimator):
        V = I + c^2 J B_c J^\top + \tau\text{-terms},
 
     where :math:`c^2 B_c` is the error of the imputation and the last terms are those of
-    ``poolwise.bayes.conflict``. Target and sources together give a Gaussian posterior of
-    :math:`\theta` for each value of the scales in ``poolwise.bayes.grid``; the answer is their
-    average, weighed by evidence. Data pooling is the special case :math:`\hat B = 0` without
+    ``poolwise.methods.bayes.pseudo_rows``. Target and sources together give a Gaussian posterior of
+    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.scaling``; the answer is
+    their average, weighed by evidence. Data pooling is the special case :math:`\hat B = 0` without
     error, flat priors and no conflict; a ridge regression of the target alone is that of endless
     conflict.
 
@@ -84,7 +101,7 @@ class BayesPooling(BaseEstimator):
         noises = [unit * source.noise for source in known.sources]
         source_noise = dict(zip(names, noises, strict=True))
         noise = unit * found.noise
-        fit = _restored(problem, own, problem.features, found.mean, found.covariance)
+        fit = _unscaled(problem, own, problem.features, found.mean, found.covariance)
         return replace(
             fit,
             noise=noise,
@@ -101,15 +118,7 @@ class BayesPooling(BaseEstimator):
         )
 
     def solve_without(self, problem: Problem, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
-        """Return fits for rows that lack some features, all from the same posterior.
-
-        Parameters
-        ----------
-        problem : Problem
-            Target and sources.
-        patterns : sequence of sequences of str
-            Features that rows lack; one fit for each.
-        """
+        """Return a fit for each set of features that rows lack, all from the same posterior."""
         own = scaled(problem)
         if own.response_unit == 0.0:
             bounds = self._bounds(problem)
@@ -119,11 +128,11 @@ class BayesPooling(BaseEstimator):
         full = posterior(known.evidence, at)
         bounds, fits = self._bounds(problem), []
         for lacking in patterns:
-            found = shortened(known, at, full, lacking)
+            found = shortened(own, known.groups, known.evidence, at, full, lacking)
             left = tuple(n for n in problem.features if n not in lacking)
             fits.append(
                 replace(
-                    _restored(problem, own, left, found.mean, found.covariance),
+                    _unscaled(problem, own, left, found.mean, found.covariance),
                     noise=own.response_unit**2 * found.noise,
                     tails=_tails(found.noise, found.noise_variance),
                     bounds=bounds,
@@ -132,30 +141,28 @@ class BayesPooling(BaseEstimator):
         return fits
 
     def _bounds(self, problem: Problem) -> tuple[float, float] | None:
-        """Return the range of predictions, in the units of the problem."""
+        """Return the range of predictions."""
         y = problem.response
         if self.bounds is None:
             return None
         given = np.asarray(self.bounds)
         is_numeric = given.dtype.kind in "iuf"
         if is_numeric and given.shape == (2,) and given[0] < given[1]:
-            with np.errstate(over="ignore"):  # a bound that far away is none
-                low, high = np.ldexp(given.astype(np.float64), -problem.units.get(y, 0)).tolist()
-            return low, high
+            return float(given[0]), float(given[1])
         if not is_numeric or given.ndim or not 0.0 <= given < np.inf:
-            raise BadOption("bounds", self.bounds, "a number, a pair (low, high), or None")
+            raise BadOption.of("bounds", self.bounds, "a number, a pair (low, high), or None")
         share = float(given)
         tables = [problem.target, *problem.sources.values()]
-        at = [t.index([y])[0] for t in tables]
+        at = [t.place[y] for t in tables]
         low = min(float(t.low[j]) for t, j in zip(tables, at, strict=True))
         high = max(float(t.high[j]) for t, j in zip(tables, at, strict=True))
         return low - share * (high - low), high + share * (high - low)
 
 
-def _restored(
+def _unscaled(
     problem: Problem, own: Scaled, names: tuple[str, ...], mean: Array, covariance: Array
 ) -> LinearFit:
-    """Return a fit in the units of the problem; features without spread get zero."""
+    """Return a fit of the columns as given; features without spread get zero."""
     target, lead, d = problem.target, own.lead, len(names)
     kept = [n for n in own.features if n in names]
     at = [names.index(n) for n in kept]
@@ -167,7 +174,7 @@ def _restored(
     full[np.ix_(place, place)] = np.outer(scale, scale) * covariance
     if not problem.intercept:
         return LinearFit(names, full_mean[1:], np.zeros(d), 0.0, full)
-    y, columns = target.index([problem.response])[0], target.index(names)
+    y, columns = target.place[problem.response], [target.place[n] for n in names]
     # The centre is a rounded mean; what rounding took belongs to the level.
     below = target.mean_tail[y] - target.mean_tail[columns] @ full_mean[1:]
     level = float(target.mean[y] + (full_mean[0] + below))
@@ -198,14 +205,14 @@ def _tails(noise: float, variance: float) -> Tails:
     return Tails(4.0 + 2.0 / share if share > 1e-12 else np.inf, "averaged")
 
 
-def _cautions(problem: Problem, own: Scaled) -> tuple[TransferWarning, ...]:
-    cautions: list[TransferWarning] = []
+def _cautions(problem: Problem, own: Scaled) -> tuple[PoolwiseWarning, ...]:
+    cautions: list[PoolwiseWarning] = []
     for why in dict.fromkeys(own.left_out.values()):
         names = [n for n, reason in own.left_out.items() if reason == why]
-        cautions.append(SourceLeftOut("bayes_pooling", names, why))
+        cautions.append(LeftOut.sources("bayes_pooling", names, why))
     if problem.target.weight > own.new + own.lead and (found := _dependent(own)):
         taken = "the ones that the prior prefers were taken"
-        cautions.append(RankDeficient(found, problem.pool_name, taken))
+        cautions.append(RankDeficient.of(found, problem.pool_name, taken))
     return tuple(cautions)
 
 
@@ -239,3 +246,134 @@ def _in_relations(gram: Array) -> NDArray[np.bool_]:
     found = np.zeros((len(gram), null.shape[1]), dtype=np.bool_)
     found[varies] = null > 1e-6
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A scaled problem, its sources in groups, and the evidence."""
+
+    scaled: Scaled
+    sources: tuple[Compressed, ...]
+    groups: tuple[Group, ...]  # sources with the same features, the largest group first
+    evidence: Evidence  # of every point of the grid
+
+
+def model(scaled: Scaled) -> Model:
+    """Set up the model of a scaled problem."""
+    target, lead = scaled.target, scaled.lead
+    sources = tuple(compressed(s, target, intercept=scaled.intercept) for s in scaled.sources)
+    known = levels(intercept=scaled.intercept)
+    groups = _groups(scaled, sources, known)
+
+    def said(settings: Array) -> Frames:
+        return frames(
+            groups,
+            settings,
+            known.log_prior,
+            coefficients=lead + len(scaled.features),
+            lead=lead,
+            target_rows=target.weight,
+        )
+
+    settings = every_setting(len(sources), len(known))
+    if settings is not None:
+        return Model(scaled, sources, groups, _evidence(scaled, sources, groups, said(settings)))
+    one = said(np.zeros((1, len(sources), len(known))))
+    evidence = _evidence(scaled, sources, groups, one)
+    settings = probable_settings(groups, known, evidence)
+    return Model(scaled, sources, groups, replace(evidence, frames=said(settings)))
+
+
+def _groups(scaled: Scaled, sources: tuple[Compressed, ...], known: Levels) -> tuple[Group, ...]:
+    everything = np.arange(len(scaled.features))
+    groups: list[Group] = []
+    kinds: tuple[str, ...] = ()
+    for features in scaled.feature_sets:
+        has = np.array(features, dtype=np.intp)
+        lacks = np.setdiff1d(everything, has)
+        members = tuple(k for k, s in enumerate(scaled.sources) if tuple(s.at.tolist()) == features)
+        said = [information(sources[k], known, intercept=scaled.intercept) for k in members]
+        stacked = Information(
+            *(
+                np.stack([getattr(s, name) for s in said])
+                for name in ("precision", "cross", "square", "log_determinant")
+            )
+        )
+        found = imputations(scaled.target, has, lacks)
+        kinds = kinds or tuple(found)  # those of the first group, which lacks something if any does
+        accounts = tuple(found.get(kind, found["each"]) for kind in kinds)
+        groups.append(Group(has, lacks, members, stacked, kinds, accounts))
+    return tuple(groups)
+
+
+def _evidence(
+    scaled: Scaled, sources: tuple[Compressed, ...], groups: tuple[Group, ...], said: Frames
+) -> Evidence:
+    target, lead = scaled.target, scaled.lead
+    p = lead + len(scaled.features)
+    products = np.zeros((p + 1, p + 1))
+    if lead:
+        products[0, 0] = target.weight
+    products[lead:p, lead:p] = target.gram
+    products[lead:p, p] = products[p, lead:p] = target.cross
+    products[p, p] = target.square * (1.0 + ROUNDED)
+    spread, zellner = np.ones(1), np.zeros((1, 0, 0))
+    if groups and scaled.new:
+        spread = np.array([i.spread for i in groups[0].imputations])
+        zellner = np.stack([_zellner(scaled, i) for i in _of_new(scaled, groups)])
+    elif groups:
+        spread = np.ones(len(groups[0].imputations))
+        zellner = np.zeros((len(spread), 0, 0))
+    if sources:
+        noise = sources[groups[0].members[0]].noise
+        size = float(np.median([s.coefficient_size for s in sources]))
+    else:
+        own = compressed(target, target, intercept=scaled.intercept)
+        noise, size = own.noise, own.coefficient_size
+    residual, free = _residual(target)
+    return Evidence(
+        target=products,
+        rows=target.weight,
+        frames=said,
+        grid=grid(
+            has_new=scaled.new > 0,
+            residual=residual / noise,
+            free=free,
+            most=target.square / max(target.free, 1.0) / noise,
+        ),
+        noise=noise,
+        size=size,
+        spread=spread,
+        zellner=zellner,
+        lead=lead,
+    )
+
+
+def _residual(target: ScaledTable) -> tuple[float, float]:
+    """Return the noise of least squares on the target alone, and the rows it is estimated from."""
+    spectrum = Spectrum.of(target.gram)
+    z, e = spectrum.turned(target.cross), spectrum.values
+    fitted = float(np.sum(np.divide(z * z, e, out=np.zeros_like(z), where=e > 0.0)))
+    free = float(target.free - np.count_nonzero(e))
+    return max(target.square - fitted, ROUNDED * target.square) / max(free, 1.0), free
+
+
+def _of_new(scaled: Scaled, groups: tuple[Group, ...]) -> tuple[Imputation, ...]:
+    """Return accounts of all new features given those that every source has."""
+    if len(groups) == 1:
+        return groups[0].imputations
+    has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
+    found = imputations(scaled.target, has, lacks)
+    return tuple(found.get(kind, found["each"]) for kind in groups[0].kinds)
+
+
+def _zellner(scaled: Scaled, account: Imputation) -> Array:
+    """Return the covariance of new features that shared ones leave open, with trace q."""
+    has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
+    left = account.residual(scaled.target, has, lacks)
+    left = left + SLACK * np.diag(np.maximum(left.diagonal(), LEAST_SPREAD))
+    left *= len(lacks) / account.spread
+    values, vectors = np.linalg.eigh(left)
+    values = np.maximum(values, EXACT * values[-1])
+    zellner: Array = (vectors * values) @ vectors.T
+    return zellner

@@ -1,30 +1,29 @@
-"""Boosted pooling: linear fits and trees, weighed by what they get right on target rows."""
+"""Boosted pooling: linear fits and trees, weighed by their errors on target rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sklearn.base import BaseEstimator
-
-from poolwise.answer import Answer, Derived
-from poolwise.boosting.booster import Learner, grower
-from poolwise.boosting.deriving import derive
-from poolwise.boosting.making import candidates
-from poolwise.boosting.reading_rows import check_rows, target_rows
-from poolwise.boosting.stack import stacked
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.problem import Problem
+from poolwise.methods.boosting.booster import grower
+from poolwise.methods.boosting.candidates import candidates
+from poolwise.methods.boosting.derivation import derive
+from poolwise.methods.boosting.learning_rows import TreeMethod, target_rows
+from poolwise.methods.boosting.stack import stacked
+from poolwise.methods.boosting.tree_fit import TreeFit
 
 FEWEST = 5  # target rows by whose errors candidates can be weighed
 
 
 @dataclass(eq=False, repr=False)
-class BoostedPooling(BaseEstimator):
+class BoostedPooling(TreeMethod):
     r"""Bayes pooling and boosted trees together, when the truth may not be linear.
 
     Trees are boosted on the rows of target and sources together, a source's rows without the
-    columns that it lacks. With these columns masked they give a *derived column* :math:`x^*`: what
-    history alone would predict, a function of shared columns, known in every table. Sources with
+    columns that it lacks. With these columns masked they give a *derived column* :math:`x^*`: the
+    prediction from history alone, a function of shared columns, known in every table. Sources with
     different columns give one for each set of columns. Candidates are
 
     =====================  ==========================================================
@@ -40,7 +39,7 @@ class BoostedPooling(BaseEstimator):
 
     Each is held within the range of all responses and a twentieth beyond. The prediction is their
     weighted mean; the weights are a posterior mean given the errors on target rows that a candidate
-    was made without. So the answer is not linear: there is no ``coef_``.
+    was not fitted on. The model is not linear and has no ``coef_``.
 
     Assumes as little as trees do, and exchangeable target rows. It reads the rows of the target
     and of those sources that have some; sources that are moments count in the linear candidates.
@@ -48,12 +47,12 @@ class BoostedPooling(BaseEstimator):
     Parameters
     ----------
     random_state : int, default=0
-        Of the folds. The same number gives the same bits, with any number of threads.
+        Seed of the folds. The same number gives the same bits, with any number of threads.
     most_rows : int, default=200_000
-        Rows of the history that trees learn from; of a longer one so many are drawn.
+        Rows of the history that trees learn from; of a longer history, as many are drawn.
     learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good; a
-        fit then takes about 0.7 of the time.
+        Library that grows the trees. LightGBM's (``poolwise[lightgbm]``) are as good, and a fit
+        takes about 0.7 of the time.
 
     Examples
     --------
@@ -68,20 +67,22 @@ class BoostedPooling(BaseEstimator):
     array([ 0.9, -1. ])
     """
 
-    random_state: int = 0
-    most_rows: int = 200_000
-    learner: Learner = "sklearn"
-
-    def answer(self, problem: Problem) -> Answer:
+    def solve(self, problem: Problem) -> LinearFit | TreeFit:
         """Return the weighted candidates, beside the linear fit with derived columns."""
-        check_rows(self, "boosted_pooling", problem)
+        self.check("boosted_pooling", problem)
         solve = BayesPooling().solve
         if target_rows(problem) < FEWEST or problem.target.is_constant(problem.response):
-            few = f"A target of fewer than {FEWEST} rows, or of one response, weighs no candidates"
-            return Answer(self, problem, solve(problem), reason=f"{few}: this is bayes_pooling.")
+            few = (
+                f"Fewer than {FEWEST} target rows, or a constant response, cannot weigh candidates"
+            )
+            return replace(solve(problem), reason=f"{few}: this is bayes_pooling.")
         grow = grower(self.learner, self.random_state)
         derivation = derive(problem, grow, seed=self.random_state, most_rows=self.most_rows)
         made = candidates(problem, derivation, solve, grow)
-        stack = stacked(problem, made, derivation.target)
-        derived = Derived(derivation.columns, derivation.problem.without_rows(), stack)
-        return Answer(self, problem, made.all.derived, derived)
+        return TreeFit(
+            problem.features,
+            derivation.columns,
+            made.all.derived,
+            derivation.problem.without_rows(),
+            stacked(problem, made, derivation.target),
+        )

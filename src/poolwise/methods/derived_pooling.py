@@ -1,46 +1,40 @@
-"""Derived pooling: Bayes pooling with derived columns, which trees have learnt from history."""
+"""Derived pooling: Bayes pooling with columns that trees derive from history."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sklearn.base import BaseEstimator
-
-from poolwise.answer import Answer, Derived
-from poolwise.boosting.booster import Learner, grower
-from poolwise.boosting.deriving import derive
-from poolwise.boosting.reading_rows import check_rows
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.problem import Problem
+from poolwise.methods.boosting.booster import grower
+from poolwise.methods.boosting.derivation import derive
+from poolwise.methods.boosting.learning_rows import TreeMethod
+from poolwise.methods.boosting.tree_fit import TreeFit
 
 FEWEST = 5  # rows of the history, so that each has others to be predicted from
 
 
 @dataclass(eq=False, repr=False)
-class DerivedPooling(BaseEstimator):
+class DerivedPooling(TreeMethod):
     r"""Bayes pooling with what history alone would predict as one more column.
 
-    The column :math:`x^*` is that of :class:`BoostedPooling`: trees on all rows, each row scored by
-    trees that have not seen it, columns that a source lacks masked; one for each set of columns
-    that sources have. Given :math:`x^*` the model is
-    linear, so its coefficients can be read: that of :math:`x^*` says how much of what trees predict
-    is taken over, and that of another column what it adds to it.
+    The column :math:`x^*` is derived as in :class:`BoostedPooling`: trees on all rows, each row
+    scored by trees that were grown without it, columns that a source lacks masked; one column for
+    each set of columns that sources have. Given :math:`x^*` the model is linear: the coefficient of
+    :math:`x^*` says how much of the trees' prediction is used, and the coefficient of another
+    column what it adds.
 
-    The cheap middle way: better than Bayes pooling where shared columns act in bends and steps,
-    and blind to bends in the new ones.
+    It costs less than :class:`BoostedPooling`. It is better than Bayes pooling if the effects of
+    shared columns are not linear; effects of new columns stay linear.
 
     Assumes what :class:`BayesPooling` does, of the columns and :math:`x^*` together. The covariance
     takes :math:`x^*` as it is, without the error of the trees.
 
     Parameters
     ----------
-    random_state : int, default=0
-        Of the folds. The same number gives the same bits, with any number of threads.
-    most_rows : int, default=200_000
-        Rows of the history that trees learn from; of a longer one so many are drawn.
-    learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Whose trees: scikit-learn's, or LightGBM's (``poolwise[lightgbm]``), which are as good;
-        :class:`BoostedPooling` says how long they take.
+    random_state, most_rows, learner
+        As in :class:`BoostedPooling`.
 
     Examples
     --------
@@ -55,20 +49,15 @@ class DerivedPooling(BaseEstimator):
     {'x0': -0.1, 'x1': 1.0, 'boosted': 0.8}
     """
 
-    random_state: int = 0
-    most_rows: int = 200_000
-    learner: Learner = "sklearn"
-
-    def answer(self, problem: Problem) -> Answer:
+    def solve(self, problem: Problem) -> LinearFit | TreeFit:
         """Return the linear fit with derived columns."""
-        check_rows(self, "derived_pooling", problem)
+        self.check("derived_pooling", problem)
         at_hand = [problem.sources[n].rows for n in problem.source_rows if n in problem.sources]
         if sum(at_hand) < FEWEST:
-            few = f"Sources with fewer than {FEWEST} rows at hand teach trees nothing"
+            few = f"Sources with fewer than {FEWEST} rows are too few for trees"
             fit = BayesPooling().solve(problem)
-            return Answer(self, problem, fit, reason=f"{few}: this is bayes_pooling.")
+            return replace(fit, reason=f"{few}: this is bayes_pooling.")
         grow = grower(self.learner, self.random_state)
         derivation = derive(problem, grow, seed=self.random_state, most_rows=self.most_rows)
         wide = derivation.problem.without_rows()
-        fit = BayesPooling().solve(wide)
-        return Answer(self, problem, fit, Derived(derivation.columns, wide))
+        return TreeFit(problem.features, derivation.columns, BayesPooling().solve(wide), wide)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.fit import LinearFit, regress, solve_named
-from poolwise.moments import Moments
-from poolwise.noise import source_noises
-from poolwise.options import check_number
-from poolwise.problem import Problem
+from poolwise.errors import check_number
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.noise import source_noises
+from poolwise.linear.problem import Problem
+from poolwise.linear.regress import regress, solve_named
+from poolwise.moments.moments import Moments
 
 
 @dataclass(eq=False, repr=False)
@@ -28,7 +29,7 @@ class FeatureTransfer(BaseEstimator):
     row of weight :math:`b` for each coefficient. The mapped source is an affine map of its
     moments, so no rows are needed.
 
-    Assumes that a linear map of the shared features tells the unseen ones, the same map in each
+    Assumes that a linear map of the shared features predicts the unseen ones, the same map in each
     source, without error: the imputation error is not accounted for. The penalty depends on the
     units of the columns.
 

@@ -1,4 +1,4 @@
-"""Kernel transfer: feature transfer through a kernel, the one method that needs source rows."""
+"""Kernel transfer: feature transfer through a kernel, which needs the rows of sources."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import scipy.linalg
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
-from poolwise.chunks import Block
-from poolwise.double_double import Array
-from poolwise.errors import NeedsRows
-from poolwise.fit import LinearFit
+from poolwise._typing import Array
+from poolwise.errors import NeedsRows, check_number
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem, Rows
 from poolwise.methods.feature_transfer import fit_of_imputed, varying
-from poolwise.moments import Moments
-from poolwise.options import check_number
-from poolwise.precision import Precision
-from poolwise.problem import Problem, Rows
+from poolwise.moments.moments import Moments
+from poolwise.numerics.chunks import Block
+from poolwise.numerics.precision import Precision
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits
 CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache
@@ -37,7 +36,7 @@ class KernelTransfer(BaseEstimator):
     (DSFT-nl [1]_ with a radial kernel). The middle term is of rank one, so the source is streamed
     twice and nothing of the size of source rows times source rows is ever made.
 
-    Assumes that the shared features tell the unseen ones by a smooth function, without error.
+    Assumes that the unseen features are a smooth function of the shared ones, without error.
     Kernel width and penalty depend on the units of the columns.
 
     Parameters
@@ -71,7 +70,7 @@ class KernelTransfer(BaseEstimator):
         if lacking and problem.target_rows is None:
             rowless.insert(0, "the target")
         if rowless:
-            raise NeedsRows("kernel_transfer", rowless)
+            raise NeedsRows.of("kernel_transfer", rowless)
         pool = problem.target
         for name, source in problem.sources.items():
             if name in lacking:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
-from poolwise.fit import LinearFit
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem
 from poolwise.methods.data_pooling import DataPooling
-from poolwise.problem import Problem
 
 
 @dataclass(eq=False, repr=False)

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.double_double import Pair
-from poolwise.errors import NoiseNotEstimable, SourceLeftOut, TooFewRows, TransferWarning
-from poolwise.fit import LinearFit, regress, solve_named
-from poolwise.least_squares import inverse_of
+from poolwise.errors import LeftOut, NoiseNotEstimable, PoolwiseWarning, TooFewRows
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.noise import source_noises
+from poolwise.linear.problem import Problem
+from poolwise.linear.regress import regress, solve_named
 from poolwise.methods.source_columns_only import widened
-from poolwise.moments import Moments
-from poolwise.noise import source_noises
-from poolwise.problem import Problem
+from poolwise.moments.moments import Moments
+from poolwise.numerics.double_double import Pair
+from poolwise.numerics.least_squares import inverse_of
 
 
 @dataclass(eq=False, repr=False)
@@ -49,10 +50,14 @@ class MonotoneLikelihood(BaseEstimator):
         if not problem.sources:
             return replace(alone, cautions=alone.cautions + cautions)
         if len(chain) > 1 and problem.target.weight < d + 2:
-            raise TooFewRows("monotone_likelihood", problem.target.weight, d + 2, "data_pooling")
+            raise TooFewRows(
+                f"monotone_likelihood needs a target of at least {d + 2} rows here and has "
+                f"{problem.target.weight:g}.",
+                "Use data_pooling, or collect more rows.",
+            )
         if alone.noise == 0.0:
             then = "This is the fit on the target alone."
-            caution = NoiseNotEstimable("the target", "it is fitted without residual", then)
+            caution = NoiseNotEstimable.of("the target", "it is fitted without residual", then)
             return replace(alone, cautions=(*alone.cautions, *cautions, caution))
         told: dict[str, Any] = {
             "source_noise": source_noises(problem),
@@ -66,12 +71,12 @@ class MonotoneLikelihood(BaseEstimator):
         if len(chain) > 1:
             then = "Features that not every source has get coefficient zero."
             why = "the features that all have leave no residual"
-            cautions += (NoiseNotEstimable("the pooled data", why, then),)
+            cautions += (NoiseNotEstimable.of("the pooled data", why, then),)
         first = replace(first, covariance=None, cautions=first.cautions + cautions, **told)
         return widened(first, problem.features)
 
 
-def _monotone(problem: Problem) -> tuple[Problem, tuple[TransferWarning, ...]]:
+def _monotone(problem: Problem) -> tuple[Problem, tuple[PoolwiseWarning, ...]]:
     """Leave out sources, the smallest first, until the feature sets are nested."""
     kept: dict[str, Moments] = {}
     for name, source in problem.largest_first().items():
@@ -82,7 +87,7 @@ def _monotone(problem: Problem) -> tuple[Problem, tuple[TransferWarning, ...]]:
     if not rest:
         return problem, ()
     why = "their features are not nested with those of larger sources"
-    caution = SourceLeftOut("monotone_likelihood", rest, why)
+    caution = LeftOut.sources("monotone_likelihood", rest, why)
     return replace(problem, sources=kept), (caution,)
 
 

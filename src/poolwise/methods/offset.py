@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.fit import LinearFit, regress, through_means
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem
+from poolwise.linear.regress import regress
 from poolwise.methods.source_columns_only import left_out
-from poolwise.moments import Moments
-from poolwise.problem import Problem
+from poolwise.moments.moments import Moments
 
 
 @dataclass(eq=False, repr=False)
@@ -50,7 +51,11 @@ class Offset(BaseEstimator):
         coef = np.array([known[n] for n in problem.features])
         centre, level = np.zeros(len(coef)), 0.0
         if intercept:
-            centre, level = through_means(problem.target, problem.features, y, coef)
+            target, at = problem.target, problem.target.index(problem.features)
+            j = target.place[y]
+            centre = target.mean[at]
+            below = target.mean_tail[j] - target.mean_tail[at] @ coef  # the centre is rounded
+            level = float(target.mean[j] + below)
         return LinearFit(
             names=problem.features,
             coef=coef,

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import SourceLeftOut, TransferWarning
-from poolwise.fit import LinearFit, regress
-from poolwise.moments import Moments
-from poolwise.noise import source_noises
-from poolwise.problem import Problem
+from poolwise.errors import LeftOut, PoolwiseWarning
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.noise import source_noises
+from poolwise.linear.problem import Problem
+from poolwise.linear.regress import regress
+from poolwise.moments.moments import Moments
 
 
 @dataclass(eq=False, repr=False)
@@ -55,11 +56,11 @@ class SourceColumnsOnly(BaseEstimator):
 
 def left_out(
     method: str, problem: Problem, used: Mapping[str, Moments]
-) -> tuple[TransferWarning, ...]:
+) -> tuple[PoolwiseWarning, ...]:
     """Return what to say when not all sources could be used."""
     rest = [name for name in problem.sources if name not in used]
     why = "they lack a feature that nearly all of the history, or its largest source, has"
-    return (SourceLeftOut(method, rest, why),) if rest else ()
+    return (LeftOut.sources(method, rest, why),) if rest else ()
 
 
 def widened(fit: LinearFit, features: tuple[str, ...]) -> LinearFit:

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from sklearn.base import BaseEstimator
 
-from poolwise.fit import LinearFit
-from poolwise.problem import Problem
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem
 
 
 @dataclass(eq=False, repr=False)
 class TargetOnly(BaseEstimator):  # BaseEstimator for get_params, clone and the HTML view
-    r"""Least squares on the target; sources are not looked at.
+    r"""Least squares on the target; sources are not used.
 
     .. math:: \hat\theta_T = \arg\min_\theta \sum_{i \in T} (y_i - x_i\theta)^2, \qquad
        \operatorname{Var}(\hat\theta_T) = \sigma^2 (X_T^\top X_T)^{-1}
 
     Assumes a linear model with independent noise of one variance in the target. With fewer rows
     than coefficients, or dependent columns, it takes the solution of least norm in units of
-    standard deviations, and says so.
+    standard deviations, with a warning.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Report: what we tell people, as one page and as plain data."""
+"""The report: the verdict and its reasons, as one HTML page and as plain data."""
 
 from poolwise.report.report import Report, report
 

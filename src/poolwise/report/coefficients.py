@@ -4,48 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from poolwise.answer import Derived
-from poolwise.boosting.stack import Stack
-from poolwise.fit import LinearFit
-from poolwise.intake import Intake
+from poolwise.linear.fit import Fit
 from poolwise.methods.target_only import TargetOnly
-from poolwise.summary import CoefficientLine, Summary, summarise
+from poolwise.model.summary import NO_COEFFICIENT, CoefficientLine, Summary, summarise
+from poolwise.tables.intake import Intake
 from poolwise.wording import plural
 
-UNKNOWN = CoefficientLine("", None, None, None, None, 0)  # of a column that least squares lacks
 DRAWN = 20  # columns in the figure, so that it fits a printed page
+NO_HISTORY = "There is no history: both are fits of the recent rows alone."
+NOT_LINEAR = "The model is not linear and has no coefficients. These are of its linear candidate"
+NEW = "On new columns it gives information only as far as old columns predict them."
+BESIDE = "For comparison: least squares on the recent rows."
 
 
-def coefficients(intake: Intake, summary: Summary, derived: Derived | None) -> dict[str, Any]:
+def coefficients(intake: Intake, summary: Summary, fit: Fit) -> dict[str, Any]:
     """Return each coefficient twice, with intervals where the theory gives them.
 
-    ``effect`` is the coefficient times the column's standard deviation in the target: by how much
-    predictions change, in units of the response, when the column does what it usually does. That
-    can be compared between columns.
-
-    Parameters
-    ----------
-    intake : Intake
-        Target and sources.
-    summary : Summary
-        Of the model.
-    derived : Derived or None
-        Its derived columns and candidates. Where there are candidates, the linear one's
-        coefficients are shown; a derived column has one with history alone.
+    ``effect`` is the coefficient times the standard deviation of the column in the target, which
+    can be compared between columns. Of a weighted mean of candidates, the coefficients of the
+    linear one are shown. A derived column has a coefficient with history only.
     """
-    problem = intake.problem
-    stack = None if derived is None else derived.stack
-    if stack is not None:
-        summary = summarise(problem, stack.candidates.linear, method=summary.method)
-    alone: LinearFit = problem.restored(TargetOnly().solve(problem))
+    problem, parts = intake.problem, fit.parts()
+    has_history = bool(problem.sources)
+    known = plural(sum(c.seen_in > 0 for c in summary.coefficients), "column")
+    text, label = f"History has {known}. {NEW}", "with history" if has_history else "this model"
+    what = "prediction"
+    if parts.plain is not None:
+        summary = summarise(problem, parts.plain, method=summary.method)
+        label = f"linear candidate{', with history' if has_history else ''}"
+        share = next(c.weight for c in parts.candidates if c.name == "linear")
+        text, what = f"{NOT_LINEAR}, which has {share:.0%} of the weight.", "linear prediction"
+    alone = TargetOnly().solve(problem)
     without = summarise(problem, alone, method="target_only")
-    asked = problem if derived is None or derived.problem is None else derived.problem
-    target = asked.tables()[0]
+    asked = parts.problem or problem
+    target = asked.target
     deviation = dict(zip(target.names, target.deviations().tolist(), strict=True))
     lines = []
     others = {c.name: c for c in without.coefficients}
     for own in summary.coefficients:
-        other, size = others.get(own.name, UNKNOWN), deviation[own.name]
+        other, size = others.get(own.name, NO_COEFFICIENT), deviation[own.name]
         lines.append(
             {
                 "name": own.name,
@@ -60,11 +57,11 @@ def coefficients(intake: Intake, summary: Summary, derived: Derived | None) -> d
     for rank, line in enumerate(ranked):
         line["rank"], line["is_drawn"] = rank, rank < DRAWN
     return {
-        "text": _text(summary, stack, has_history=bool(problem.sources)),
-        "caption": _caption(len(lines), "prediction" if stack is None else "linear prediction"),
+        "text": f"{text} {BESIDE}" if has_history else NO_HISTORY,
+        "caption": _caption(len(lines), what),
         "labels": {
-            "with": _label(stack, has_history=bool(problem.sources)),
-            "without": "without (least squares)" if problem.sources else "least squares",
+            "with": label,
+            "without": "without (least squares)" if has_history else "least squares",
         },
         "intercept": {"with": _intercept(summary), "without": _intercept(without)},
         "lines": lines,
@@ -72,38 +69,15 @@ def coefficients(intake: Intake, summary: Summary, derived: Derived | None) -> d
     }
 
 
-def _text(summary: Summary, stack: Stack | None, *, has_history: bool) -> str:
-    if not has_history:
-        return "There is no history: both are fits of the target rows alone."
-    known = [c for c in summary.coefficients if c.seen_in]
-    if stack is not None:
-        share = stack.weights[stack.candidates.names.index("linear")]
-        return (
-            "The model is not linear, so it has no coefficients. These are of its linear "
-            f"candidate, which has {share:.0%} of the weight; beside them stands least squares on "
-            "the target rows."
-        )
-    return (
-        f"History speaks about {plural(len(known), 'column')} directly; about new ones it speaks "
-        "only as far as old ones predict them. Beside them stands least squares on the target rows."
-    )
-
-
-def _label(stack: Stack | None, *, has_history: bool) -> str:
-    if stack is not None:
-        return f"linear candidate{', with history' if has_history else ''}"
-    return "with history" if has_history else "this model"
-
-
 def _caption(count: int, what: str) -> str:
     which = f"the {DRAWN} columns of {count:,} with the largest effects" if count > DRAWN else ""
     return (
         f"Change of the {what} when a column rises by one standard deviation{which and ', '}"
-        f"{which}, with 95% intervals where there are any. An arrow goes on beyond the axis."
+        f"{which}, with 95% intervals where they are known. An arrow: beyond the axis."
     )
 
 
-def _numbers(line: Any, size: float) -> dict[str, Any]:
+def _numbers(line: CoefficientLine, size: float) -> dict[str, Any]:
     effects = {
         f"effect{end}": None if value is None else value * size
         for end, value in (("", line.coef), ("_low", line.low), ("_high", line.high))

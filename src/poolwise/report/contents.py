@@ -1,59 +1,72 @@
-"""Contents: everything a report says, as plain data."""
+"""The contents of a report, as plain data."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poolwise.answer import RowMethod
-from poolwise.diagnostics import Diagnosis, diagnose, plan
-from poolwise.errors import TooFewRows, TransferWarning
-from poolwise.intake import Intake
-from poolwise.precision import Precision
-from poolwise.regressor import PooledRegressor
+from poolwise.errors import PoolwiseWarning, TooFewRows
+from poolwise.evaluation import Diagnosis, diagnose, plan
+from poolwise.linear.fit import plain
+from poolwise.linear.problem import Problem
+from poolwise.methods import needs_rows
+from poolwise.model.regressor import PooledRegressor
+from poolwise.model.summary import TreeSummary
 from poolwise.report.coefficients import coefficients
-from poolwise.report.columns import columns
-from poolwise.report.effort import Effort
+from poolwise.report.column_roles import columns
 from poolwise.report.findings import findings
-from poolwise.report.gain import gain
-from poolwise.report.measured import label_of, measured
+from poolwise.report.measured import compared, gain, label_of, report_verdict
 from poolwise.report.residuals import residuals
-from poolwise.report.trees import trees
-from poolwise.report.verdict import verdict
-from poolwise.report.words import short
+from poolwise.tables.intake import Intake
+from poolwise.wording import short
 
 FORMAT, VERSION = "poolwise report", 1
+# Standard errors to each side of an effect: they come from ten groups, so nine degrees of freedom.
+EFFECT_WIDTH = 2.26
 
 
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What a report is about.
+class Effort(NamedTuple):
+    """How often to fit, so that a report takes minutes.
 
-    Parameters
-    ----------
-    model : PooledRegressor
-        The fitted model.
-    intake : Intake
-        What it was fitted on.
-    told : tuple of TransferWarning
-        What was said at fit.
-    positions : array of int
-        Where the complete rows stand in the target's table, from one on.
+    It depends on the size of the problem and not on the time: the same data give the same report.
     """
 
-    model: PooledRegressor
-    intake: Intake
-    told: tuple[TransferWarning, ...]
-    positions: NDArray[np.intp]
+    repeats: int  # splits of the target rows to compare methods
+    folds: int  # folds for residuals
+    draws: int  # futures drawn for the plan
+
+    @classmethod
+    def of(cls, problem: Problem, *, reads_rows: bool = False) -> Effort:
+        """Return the effort for a problem, which is smaller if each fit reads the rows again."""
+        if reads_rows:
+            return cls(repeats=1, folds=5, draws=16)
+        seconds = fit_seconds(len(problem.features), len(problem.sources))
+        if seconds <= 0.2:
+            return cls(repeats=10, folds=10, draws=16)  # the folds of compare
+        if seconds <= 0.8:
+            return cls(repeats=2, folds=10, draws=8)
+        return cls(repeats=1, folds=5, draws=4)
+
+
+def fit_seconds(features: int, sources: int) -> float:
+    """Return about how long one fit of Bayes pooling takes, measured on one core of 2024.
+
+    Within a factor of two for 10 to 60 features and 1 to 20 sources.
+    """
+    alone = 0.25 if sources <= 1 else 1.0  # one source needs no search over settings
+    return 1e-3 * alone * float(features**1.4 * max(sources, 1) ** 0.6)
 
 
 def contents(
-    subject: Subject,
+    model: PooledRegressor,
+    intake: Intake,
+    told: Sequence[PoolwiseWarning],
+    positions: NDArray[np.intp],
     provenance: Mapping[str, Any],
     *,
     title: str | None = None,
@@ -62,90 +75,65 @@ def contents(
     random_state: int = 0,
     progress: bool | None = None,
 ) -> dict[str, Any]:
-    """Collect everything that a report says.
+    """Collect everything that a report of a fitted model and its tables says.
 
-    Parameters
-    ----------
-    subject : Subject
-        Model and tables.
-    provenance : mapping
-        See ``poolwise.report.provenance``.
-    title : str, optional
-        Of the page.
-    methods, cv, random_state, progress
-        See :func:`poolwise.report`.
+    ``told`` are the warnings of the fit; ``positions`` are the complete rows in the target's table,
+    counted from one.
     """
-    model, intake = subject.model, subject.intake
-    precision: Precision = model.precision
-    effort = Effort.of(intake.problem, grows_trees=isinstance(model.method_, RowMethod))
+    effort = Effort.of(intake.problem, reads_rows=needs_rows(model.method_))
     summary, found = model.summary(), diagnose(model, progress=progress)
-    seen = measured(
+    how: dict[str, Any] = {
+        "precision": model.precision,
+        "random_state": random_state,
+        "progress": progress,
+    }
+    seen, comparison = compared(
         intake,
         model.method_,
         summary.method,
         repeats=effort.repeats,
         methods=methods,
         cv=cv,
-        precision=precision,
-        random_state=random_state,
-        progress=progress,
+        **how,
     )
-    gained = gain(found, seen)
     planned = _plan(model, found, effort, random_state, progress)
-    left = residuals(
-        intake,
-        model.method_,
-        positions=subject.positions,
-        folds=effort.folds,
-        precision=precision,
-        random_state=random_state,
-        progress=progress,
-    )
     response = summary.response
-    everything = {
-        "format": FORMAT,
-        "version": VERSION,
-        "title": title or _title(response, has_history=bool(found.sources)),
-        "response": response,
-        "method": summary.method,
-        "method_label": label_of(summary.method, summary.method),
-        "reason": summary.reason,
-        "target_rows": found.target_rows,
-        "history_rows": found.history_rows,
-        "has_trees": found.has_trees,
-        "verdict": verdict(found, gained, seen, planned),
-        "tables": [_table(line) for line in summary.to_dict()["tables"]],
-        "gain": gained,
-        "columns": columns(intake, model.fit_, subject.told),
-        "methods": seen,
-        "coefficients": coefficients(intake, summary, model.derived_),
-        "trees": trees(summary),
-        "diagnostics": findings(found),
-        "plan": planned,
-        "residuals": left,
-        "cautions": [str(caution) for caution in subject.told],
-        "provenance": dict(provenance),
-    }
-    data: dict[str, Any] = plain(everything)
+    has_history = bool(found.sources)
+    question = f"Does history help to predict {short(response)}?"
+    data: dict[str, Any] = plain(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "title": title or (question if has_history else f"A model of {short(response)}"),
+            "response": response,
+            "method": summary.method,
+            "method_label": label_of(summary.method, summary.method),
+            "reason": summary.reason,
+            "target_rows": found.target_rows,
+            "history_rows": found.history_rows,
+            "is_linear": found.is_linear,
+            "verdict": report_verdict(found, seen, comparison, _outlook(planned)).to_dict(),
+            "tables": [_table(line) for line in summary.to_dict()["tables"]],
+            "gain": gain(found, comparison),
+            "columns": columns(intake, model.fit_.parts().linear, told),
+            "methods": seen,
+            "coefficients": coefficients(intake, summary, model.fit_),
+            "trees": None if summary.trees is None else _trees(summary.trees, summary.reason),
+            "diagnostics": findings(found),
+            "plan": planned,
+            "residuals": residuals(
+                intake, model.method_, positions=positions, folds=effort.folds, **how
+            ),
+            "cautions": [str(caution) for caution in told],
+            "provenance": dict(provenance),
+        },
+        _finite,
+    )
     return data
 
 
-def plain(value: Any) -> Any:
-    """Return a copy that JSON can hold and gives back unchanged; what is not finite is None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in value]
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, np.integer):
-        return int(value)
-    return value
-
-
-def _title(response: str, *, has_history: bool) -> str:
-    name = short(response)
-    return f"Does history help to predict {name}?" if has_history else f"A model of {name}"
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _plan(
@@ -156,16 +144,41 @@ def _plan(
     progress: bool | None,
 ) -> dict[str, Any]:
     if not found.sources:
-        return {"unavailable": "There is no history whose worth could change."}
+        return {"unavailable": "There is no history."}
     try:
         planned = plan(model, draws=effort.draws, random_state=random_state, progress=progress)
     except TooFewRows as error:
         return {"unavailable": str(error)}
     if not planned.rows:
         return {"unavailable": "The response does not vary, so there is nothing to plan."}
-    return {**planned.to_dict(), "verdict": planned.verdict}
+    return {**planned.to_dict(), "text": planned.outlook}
+
+
+def _outlook(planned: dict[str, Any]) -> str:
+    """Return the outlook of the plan, unless the gain is below its limit already."""
+    stops = planned.get("stops_at")
+    if "rows" not in planned or (stops is not None and stops <= planned["rows"][0]):
+        return ""
+    return str(planned["text"])
 
 
 def _table(line: dict[str, Any]) -> dict[str, Any]:
     noise = line.pop("noise")
     return {**line, "noise_sd": None if noise is None else math.sqrt(noise)}
+
+
+def _trees(own: TreeSummary, reason: str) -> dict[str, Any]:
+    """Return candidates, their weights, and the effects of new columns."""
+    return {
+        "text": reason or own.text,
+        "error": own.error,
+        "candidates": [asdict(c) for c in own.candidates],
+        "effects": [
+            {
+                **asdict(e),
+                "low": e.change - EFFECT_WIDTH * e.change_deviation,
+                "high": e.change + EFFECT_WIDTH * e.change_deviation,
+            }
+            for e in own.effects
+        ],
+    }

@@ -1,156 +1,126 @@
-"""Findings: what the diagnostics saw, each as a sentence and as lines of a table."""
+"""The diagnostics of a report, each as a sentence and as lines of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from poolwise.diagnostics import Conflict, Diagnosis, Influence, Predictability, Shift
-from poolwise.report.words import named, number
-from poolwise.wording import plural
+from poolwise.evaluation import Conflict, Diagnosis, Influence, Predictability, Shift
+from poolwise.report.number_format import number
+from poolwise.wording import named, plural
 
 LISTED = 20  # lines of a table
-NONE = "There is no history, so there is nothing to compare."
-
-
-def findings(found: Diagnosis) -> dict[str, Any]:
-    """Return what each diagnostic says.
-
-    Parameters
-    ----------
-    found : Diagnosis
-        All of them.
-    """
-    parts: dict[str, tuple[Any, Callable[[Any], dict[str, Any]]]] = {
-        "conflict": (found.conflict, _conflict),
-        "predictability": (found.predictability, _predictability),
-        "shift": (found.shift, _shift),
-        "influence": (found.influence, _influence),
-    }
-    none = {"text": NONE, "lines": [], "more": 0}
-    return {name: told(of) if found.sources else none for name, (of, told) in parts.items()}
-
-
-def _conflict(found: Conflict) -> dict[str, Any]:
-    ranked = sorted(found.lines, key=lambda x: -(x.probability or 0.0))
-    lines = []
-    for x in ranked[:LISTED]:
-        column, size = _largest(x.differences)
-        lines.append(
-            {
-                "source": x.source,
-                "probability": x.probability,
-                "verdict": x.verdict,
-                "distance": x.distance,
-                "column": column,
-                "difference": size,
-            }
-        )
-    likely = found.likely
-    if not likely:
-        text = "No source is seen to contradict the target."
-    else:
-        what = sorted({x.verdict for x in likely})
-        text = (
-            f"{named([x.source for x in likely])}: the response "
-            f"{' or '.join(_SAID[w] for w in what)} than in the target. Bayes pooling gives such "
-            "a source less weight."
-        )
-    return {"text": text, "lines": lines, "more": len(ranked) - len(lines)}
-
-
-_SAID = {
+CONFLICTS = {
     "other coefficients": "depends on the columns in another way",
     "another level": "has another level",
 }
+
+
+def findings(found: Diagnosis) -> dict[str, Any]:
+    """Return text, lines and the number of lines left out, for each diagnostic."""
+    if not found.sources:
+        none = {"text": "There is no history to compare with.", "lines": [], "more": 0}
+        return dict.fromkeys(("conflict", "predictability", "shift", "influence"), none)
+    return {
+        "conflict": _conflict(found.conflict),
+        "predictability": _predictability(found.predictability),
+        "shift": _shift(found.shift),
+        "influence": _influence(found.influence),
+    }
+
+
+def _told(text: str, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {"text": text, "lines": lines[:LISTED], "more": max(len(lines) - LISTED, 0)}
+
+
+def _fields(line: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(line, name) for name in names}
+
+
+def _conflict(found: Conflict) -> dict[str, Any]:
+    lines = [
+        {
+            **_fields(x, "source", "probability", "verdict", "distance"),
+            **_largest(x.differences, "difference"),
+        }
+        for x in sorted(found.lines, key=lambda x: -(x.probability or 0.0))
+    ]
+    text = "No source is seen to contradict the recent rows."
+    if likely := found.likely:
+        what = " or ".join(CONFLICTS[w] for w in sorted({x.verdict for x in likely}))
+        text = (
+            f"{named([x.source for x in likely])}: the response {what} than in the recent rows. "
+            "Bayes pooling gives such a source less weight."
+        )
+    return _told(text, lines)
 
 
 def _predictability(found: Predictability) -> dict[str, Any]:
     ranked = sorted(found.lines, key=lambda x: -(x.r2 or 0.0))
     lines = [
         {
-            "feature": x.feature,
-            "r2": x.r2,
-            "low": x.low,
-            "high": x.high,
+            **_fields(x, "feature", "r2", "low", "high", "is_high"),
             "by": list(x.by),
             "sources": list(x.sources),
-            "is_high": x.is_high,
         }
-        for x in ranked[:LISTED]
+        for x in ranked
     ]
     high = list(dict.fromkeys(x.feature for x in ranked if x.is_high))
     if not ranked:
-        text = "Every source has every column, so nothing had to be predicted."
+        text = "Every source has every column."
     elif not high:
-        text = "No new column is surely predictable from old ones."
+        text = "Old columns do not clearly predict any new column."
     else:
         text = (
-            f"Old columns tell something about {named(high)}. Bayes pooling uses that. Methods "
-            "that take new columns as unrelated to old ones (data_pooling, mean_fill) are biased."
+            f"Old columns predict {named(high)} in part, which Bayes pooling uses. Methods that "
+            "assume no relation of new columns to old ones (data_pooling, mean_fill) are biased."
         )
-    return {"text": text, "lines": lines, "more": len(ranked) - len(lines)}
+    return _told(text, lines)
 
 
 def _shift(found: Shift) -> dict[str, Any]:
     lines = [
         {
-            "source": x.source,
-            "kind": x.kind,
+            **_fields(x, "source", "kind", "in_source", "in_target", "size"),
             "columns": list(x.columns),
-            "in_source": x.in_source,
-            "in_target": x.in_target,
-            "size": x.size,
             "p": x.p_holm,
         }
-        for x in found.found[:LISTED]
+        for x in found.found
     ]
+    tests = plural(found.tests, "comparison")
     if not lines:
-        text = (
-            f"In {plural(found.tests, 'comparison')} of means, standard deviations and "
-            "correlations of shared columns, none differs beyond chance."
-        )
-    else:
-        columns = list(dict.fromkeys(n for x in found.found for n in x.columns))
-        count = len(found.found)
-        text = (
-            f"{count:,} of {plural(found.tests, 'comparison')} "
-            f"{'differs' if count == 1 else 'differ'} beyond chance: {named(columns)}. A shift of "
-            "a column does no harm by itself; other units, or another way of measuring, do."
-        )
-    return {"text": text, "lines": lines, "more": len(found.found) - len(lines)}
+        return _told(f"In {tests} of shared columns, none differs beyond chance.", lines)
+    columns = list(dict.fromkeys(n for x in found.found for n in x.columns))
+    text = (
+        f"{len(lines):,} of {tests} {'differs' if len(lines) == 1 else 'differ'} beyond chance: "
+        f"{named(columns)}. A shift of a column does no harm by itself; other units, or another "
+        "way of measuring, do."
+    )
+    return _told(text, lines)
 
 
 def _influence(found: Influence) -> dict[str, Any]:
     ranked = sorted(found.lines, key=lambda x: -x.moved)
-    lines = []
-    for x in ranked[:LISTED]:
-        column, size = _largest(x.changes)
-        lines.append(
-            {
-                "source": x.source,
-                "moved": x.moved,
-                "gain": x.relative,
-                "low": x.low,
-                "high": x.high,
-                "column": column,
-                "change": size,
-            }
-        )
+    lines = [
+        {
+            **_fields(x, "source", "moved", "low", "high"),
+            "gain": x.relative,
+            **_largest(x.changes, "change"),
+        }
+        for x in ranked
+    ]
     if not ranked:
-        text = "There is no noise, so no source can be weighed against another."
-    else:
-        first = ranked[0]
-        text = (
-            f"Without {named([first.source])}, predictions for the target rows would move by "
-            f"{number(first.moved, 2)} standard deviations of the noise, root mean square"
-            f"{'; no other source matters as much' if len(ranked) > 1 else ''}."
-        )
-    return {"text": text, "lines": lines, "more": len(ranked) - len(lines)}
+        return _told("There is no noise, so the influence of sources cannot be computed.", lines)
+    text = (
+        f"Without {named([ranked[0].source])}, predictions for the recent rows would move by "
+        f"{number(ranked[0].moved, 2)} standard deviations of the noise, root mean square"
+        f"{'; no other source matters as much' if len(ranked) > 1 else ''}."
+    )
+    return _told(text, lines)
 
 
-def _largest(sizes: Mapping[str, float]) -> tuple[str | None, float | None]:
+def _largest(sizes: Mapping[str, float], what: str) -> dict[str, Any]:
     if not sizes:
-        return None, None
+        return {"column": None, what: None}
     name = max(sizes, key=lambda n: abs(sizes[n]))
-    return name, sizes[name]
+    return {"column": name, what: sizes[name]}

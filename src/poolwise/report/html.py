@@ -1,4 +1,4 @@
-"""HTML: the contents of a report as one page; nothing is computed here."""
+"""The page of a report: its contents as HTML. Nothing is computed here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolwise.errors import NotInstalled
-from poolwise.report import words
+from poolwise.report import number_format
 from poolwise.report.figures import figures
-from poolwise.wording import plural, probability
+from poolwise.wording import (
+    change_range,
+    change_words,
+    percent,
+    plural,
+    probability,
+    short,
+    visible,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -20,13 +28,7 @@ LISTED = ((200, 400), (50, 100), (10, 0))
 
 
 def page(data: dict[str, Any]) -> str:
-    """Return a page that needs nothing else; its text is ASCII, whatever it shows.
-
-    Parameters
-    ----------
-    data : dict
-        See ``poolwise.report.contents``.
-    """
+    """Return a self-contained page of the data of a report, as ASCII text."""
     from markupsafe import Markup
 
     drawn = {
@@ -48,7 +50,7 @@ def _template() -> Template:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         otherwise = "Report.data and Report.json() have the same without it."
-        raise NotInstalled("A page", "jinja2", "report", otherwise) from error
+        raise NotInstalled.of("A page", "jinja2", "report", otherwise) from error
     env = Environment(
         loader=PackageLoader("poolwise.report"),
         autoescape=True,
@@ -58,16 +60,16 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     env.filters |= {
-        "change": words.change,
-        "change_range": lambda x: words.change_range(x["low"], x["high"]),
+        "change": change_words,
+        "change_range": lambda x: change_range(x["low"], x["high"]),
         "count": plural,
-        "number": words.number,
-        "p_value": words.p_value,
-        "percent": words.percent,
+        "number": number_format.number,
+        "p_value": number_format.p_value,
+        "percent": percent,
         "probability": probability,
-        "short": words.short,
-        "signed": words.signed,
-        "visible": words.visible,
+        "short": short,
+        "signed": number_format.signed,
+        "visible": visible,
     }
     return env.get_template("page.html")
 
@@ -75,5 +77,5 @@ def _template() -> Template:
 def _shown(value: Any) -> Any:
     """Write out control characters in every text, before it is escaped."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
-        return words.visible(value)
+        return visible(value)
     return value

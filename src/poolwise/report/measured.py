@@ -1,31 +1,48 @@
-"""Measured: how methods did on target rows, held against two models without history."""
+"""Errors of methods on held-out target rows, the effect of history, and the verdict."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from poolwise.answer import Answer, AnyMethod, answered
-from poolwise.comparison import FEW_TEST_ROWS, LEVEL, Comparison
-from poolwise.contenders import BASELINE, TREES, named_methods
-from poolwise.cross_validation import compare_intake
-from poolwise.diagnostics.risk import without_sources
-from poolwise.errors import BadWeights, TooFewToCompare
-from poolwise.intake import Intake
-from poolwise.precision import Precision
-from poolwise.problem import Problem
-from poolwise.target_folds import FEWEST
-from poolwise.wording import plural
+from poolwise.errors import BadWeights, TooFewRows
+from poolwise.evaluation import Diagnosis
+from poolwise.evaluation.comparison import FEW_TEST_ROWS, LEVEL, Comparison
+from poolwise.evaluation.cross_validation import compare_intake
+from poolwise.evaluation.diagnosis import reasons
+from poolwise.evaluation.target_folds import BASELINE, FEWEST, TREES, named_methods
+from poolwise.evaluation.verdict import Verdict, no_history, verdict
+from poolwise.linear.problem import Method
+from poolwise.numerics.precision import Precision
+from poolwise.report.number_format import number
+from poolwise.tables.intake import Intake
+from poolwise.wording import change_range, plural, than
 
 ALONE = "without_history"
+AGAINST = {
+    ALONE: "against the same method without history",
+    BASELINE: "against least squares on the recent rows",
+}
+OVER = {"the target alone": ALONE, "least squares on the target": BASELINE}
+EXPLAINED = (
+    "The error is the root mean squared error (RMSE) of predictions for rows like the recent ones. "
+    "“Expected” follows from the model of Bayes pooling and all tables; it is right if that model "
+    "is. “Measured” is the result on held-out recent rows; it assumes little, and is rough if "
+    "there are few rows. For it, models are fitted on part of the recent rows, so history "
+    "matters more than with all of them."
+)
+NOT_LINEAR = (
+    "No theory covers this model, which is not linear. Against the same method without history, "
+    "the measured difference is due to history; against least squares, also to the model."
+)
 # Rows of the target and of the history up to which a method that reads them again is quick.
 MOST_ROWS = {"kernel_transfer": (1_000, 20_000), TREES: (20_000, 50_000)}
 DRAWN = 18  # methods in the figure, so that it fits a printed page
 LABELS = {
     "bayes_pooling": "Bayes pooling",
-    "target_only": "Least squares on the target rows, history dropped",
+    "target_only": "Least squares on the recent rows, history dropped",
     "data_pooling": "Data pooling: new columns at their mean, rows weighed",
     "feature_transfer": "New columns predicted from old ones, linearly",
     "kernel_transfer": "New columns predicted from old ones, by a kernel",
@@ -39,26 +56,9 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class WithoutHistory:
-    """A method that never sees the sources.
-
-    Parameters
-    ----------
-    method : Method or RowMethod
-        What solves the target by itself.
-    """
-
-    method: AnyMethod
-
-    def answer(self, problem: Problem) -> Answer:
-        """Return the answer to the target."""
-        return answered(self.method, without_sources(problem))
-
-
-def measured(
+def compared(
     intake: Intake,
-    method: AnyMethod,
+    method: Method,
     name: str,
     *,
     repeats: int,
@@ -67,64 +67,125 @@ def measured(
     precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
-) -> dict[str, Any]:
-    """Cross-validate methods on target rows.
+) -> tuple[dict[str, Any], Comparison | None]:
+    """Compare the method of the model, under its name, with others; return what is shown, and that.
 
-    Parameters
-    ----------
-    intake : Intake
-        Target and sources.
-    method : Method or RowMethod
-        That of the model.
-    name : str
-        What it is called.
-    repeats : int
-        How often to split, unless ``cv`` is a splitter.
-    methods, cv, precision, random_state, progress
-        As in :func:`poolwise.compare`. Unless ``methods`` is given, those that read rows again are
-        left out where there are many.
+    Unless ``methods`` are given, those that read rows again are left out where there are many rows.
     """
-    if (rows := intake.rows.count) < FEWEST:  # whatever the splitter would say
-        return {"unavailable": str(TooFewToCompare(rows, FEWEST))}
+    if (rows := intake.rows.count) < FEWEST:  # for any splitter
+        return {"unavailable": str(TooFewRows.to_compare(rows, FEWEST))}, None
     contenders, left_out = _contenders(intake, methods, random_state)
-    own = {name: method}
-    if intake.problem.sources and name != BASELINE:
-        own[ALONE] = WithoutHistory(method)
     try:
         found = compare_intake(
             intake,
-            methods={**contenders, **own},
+            methods={**contenders, name: method},
             cv=cv,
             repeats=repeats,
             precision=precision,
             random_state=random_state,
             progress=progress,
+            judged=name,
         )
     except BadWeights as error:
-        return {"unavailable": str(error)}
+        return {"unavailable": str(error)}, None
+    if found.without is not None and name != BASELINE:
+        found = replace(found, scores={**found.scores, ALONE: found.without})
     if not all(np.isfinite(scores).all() for scores in found.scores.values()):
-        return {"unavailable": "The squares of the errors are beyond the range of doubles."}
+        return {"unavailable": "The squares of the errors are beyond the range of doubles."}, None
     base = float(found.scores[BASELINE].mean())
     lines = [_line(x, name, base) for x in found.table()]
     for rank, line in enumerate(lines):
         line["is_drawn"] = rank < DRAWN or line["is_model"] or line["is_baseline"]
     skipped = {**left_out, **found.skipped}
-    return {
+    shown = {
         "baseline": BASELINE,
         "target_rows": found.target_rows,
         "folds": len(found.scores[BASELINE]),
         "test_rows": found.test_rows,
         "text": _text(found),
         "lines": lines,
-        "changes": {base: _change(found, name, base) for base in (ALONE, BASELINE)},
-        "trees": _change(found, TREES, name),
         "harmful": [x["method"] for x in lines if _is_worse(x)],
         "left_out": [{"label": label_of(k, name), "why": why} for k, why in skipped.items()],
     }
+    return shown, found
+
+
+def gain(found: Diagnosis, comparison: Comparison | None) -> dict[str, Any]:
+    """Return all changes of the error of predictions by history, expected ones first."""
+    effects = [(OVER[x.over], x.effect(found.target_rows)) for x in found.gain.lines]
+    if comparison is not None and found.sources and comparison.judged != BASELINE:
+        effects += [
+            (base, effect)
+            for base, one in ((ALONE, comparison), (BASELINE, replace(comparison, without=None)))
+            if (effect := one.effect) is not None
+        ]
+    lines = [
+        {
+            **asdict(x),
+            "against": base,
+            "label": f"{x.basis.capitalize()} with {x.method}, {AGAINST[base]}",
+        }
+        for base, x in effects
+    ]
+    text = "" if lines else "The response does not vary."
+    return {
+        "lines": lines,
+        "text": text if found.sources else "There is no history, so there is no gain.",
+        "explained": EXPLAINED if found.is_linear else f"{EXPLAINED} {NOT_LINEAR}",
+    }
+
+
+def report_verdict(
+    found: Diagnosis, shown: dict[str, Any], comparison: Comparison | None, outlook: str
+) -> Verdict:
+    """Return the verdict of a report: measured if that was possible, expected otherwise."""
+    if not found.sources:
+        rows = plural(found.target_rows, "recent row")
+        return no_history(f"There is no history: this is a model of {rows} alone.")
+    said = [*reasons(found), *_harm(shown)]
+    effect = None
+    why = f"It could not be measured on recent rows. {shown.get('unavailable', '')}".strip()
+    if comparison is not None:
+        if comparison.judged == BASELINE:
+            why = "This model is of the recent rows alone: its method, target_only, drops history."
+        else:
+            effect = comparison.effect
+            said += _bent(comparison)
+    said += [outlook] if outlook else []
+    return verdict(found.effect, effect, reasons=said, not_measured=why, is_linear=found.is_linear)
+
+
+def _harm(shown: dict[str, Any]) -> list[str]:
+    """Say how large the errors of other methods were that use history."""
+    lines = shown.get("lines", [])
+    worse = [x for x in lines if x["method"] in shown["harmful"] and not x["is_model"]]
+    if not worse:
+        return []
+    base = next(x["rmse"] for x in lines if x["is_baseline"])
+    count = "One other way" if len(worse) == 1 else f"{len(worse)} other ways"
+    return [
+        f"{count} to use this history {'was' if len(worse) == 1 else 'were'} worse than dropping "
+        f"it, with errors up to {number(max(x['rmse'] for x in worse))} instead of {number(base)}."
+    ]
+
+
+def _bent(found: Comparison) -> list[str]:
+    """Say if boosted trees had a significantly lower error than the model."""
+    assert found.judged is not None
+    if TREES not in found.scores or found.judged == TREES:
+        return []
+    effect = replace(found, judged=TREES, without=found.scores[found.judged]).effect
+    if effect is None or effect.interval[1] >= 0.0:
+        return []
+    return [
+        f"Boosted trees on all rows, gaps left empty, had an error {than(effect.change)} this "
+        f"model's (95% interval: {change_range(*effect.interval)}): the response does not seem "
+        "to be linear in the columns. Try the method boosted_pooling, which uses trees and history."
+    ]
 
 
 def label_of(method: str, name: str) -> str:
-    """Say what a method does, in a few words."""
+    """Describe a method in a few words."""
     if method == ALONE:
         return f"{LABELS.get(name, name)}, history dropped"
     return LABELS.get(method, method)
@@ -145,8 +206,8 @@ def _contenders(
         if rows > most or history > most_history:
             del contenders[method]
             left_out[method] = (
-                f"it reads rows again in each fold, and there are {plural(rows, 'target row')} and "
-                f"{plural(history, 'row')} of history; compare can take the time."
+                f"it reads rows again in each fold, and there are {plural(rows, 'recent row')} and "
+                f"{plural(history, 'row')} of history. Use compare to include it."
             )
     return contenders, left_out
 
@@ -168,32 +229,17 @@ def _line(line: dict[str, Any], name: str, base: float) -> dict[str, Any]:
 def _text(found: Comparison) -> str:
     history = " and all of the history" if found.history_rows else ""
     said = (
-        f"Each method was fitted on part of the {found.target_rows:,} target rows{history}, "
-        "and predicted the other target rows; "
+        f"Each method was fitted on part of the {found.target_rows:,} recent rows{history}, "
+        "and predicted the other recent rows; "
         f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method."
     )
     if found.test_rows < FEW_TEST_ROWS:
         said += (
-            f" The folds have {found.test_rows:.2g} test rows each: the error of so few compares "
-            "methods, and is no error to expect."
+            f" The folds have {found.test_rows:.2g} test rows each: their mean error compares "
+            "methods, and is below the error to expect."
         )
     return said
 
 
 def _is_worse(line: dict[str, Any]) -> bool:
     return line["difference"] > 0.0 and line["p_holm"] is not None and line["p_holm"] < LEVEL
-
-
-def _change(found: Comparison, name: str, base: str) -> dict[str, Any] | None:
-    """Return the change of a method's error against another one, as shares."""
-    if name not in found.scores or base not in found.scores or base == name:
-        return None
-    lines = {x["method"]: x for x in replace(found, baseline=base).table()}
-    line, own = lines[name], lines[base]["rmse"]
-    if not own:
-        return None
-    low, high = (  # no error falls by more than all of it
-        None if line[end] is None else max(line[end] / own, -1.0) for end in ("low", "high")
-    )
-    share = line["difference"] / own
-    return {"share": share, "low": low, "high": high, "rmse": line["rmse"], "rmse_without": own}

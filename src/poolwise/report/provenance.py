@@ -12,8 +12,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from poolwise.errors import FilesNotFound
-from poolwise.progress import tracked
+from poolwise.errors import BadFile
+from poolwise.moments.progress import tracked
 
 PathName: TypeAlias = str | PathLike[str]
 GivenFiles: TypeAlias = Mapping[str, PathName | Sequence[PathName]] | Sequence[PathName]
@@ -29,21 +29,7 @@ def provenance(
     options: Mapping[str, Any],
     progress: bool | None = None,
 ) -> dict[str, Any]:
-    """Return where numbers come from.
-
-    Parameters
-    ----------
-    files : mapping or sequence of paths, optional
-        The files that were read; a mapping says what each is.
-    command : str or sequence of str, optional
-        The command that was typed.
-    date : datetime or str, optional
-        When the report was made; now, unless given.
-    options : mapping
-        What was asked for.
-    progress : bool, optional
-        Whether to show a bar while files are read; unless given, on a terminal.
-    """
+    """Return the origin of the numbers; ``date`` is now unless it is given."""
     typed = command if isinstance(command, str) or command is None else shlex.join(command)
     when = datetime.now(UTC) if date is None else date
     return {
@@ -79,7 +65,7 @@ def _files(named: Sequence[tuple[str, PathName]], progress: bool | None) -> list
     files = [Path(path) for _, path in named]
     for file in files:
         if not file.is_file():
-            raise FilesNotFound(str(file), "There is no such file.")
+            raise BadFile.not_found(str(file), "There is no such file.")
     sizes = [file.stat().st_size for file in files]
     sums = [hashlib.sha256() for _ in files]
     for own, block in tracked(

@@ -1,4 +1,4 @@
-"""report(): everything there is to say about a model with history, as one page."""
+"""report(): fit, comparison, diagnosis and plan of a model on one page."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from poolwise.answer import AnyMethod
-from poolwise.drafts import write
-from poolwise.errors import BadOption
-from poolwise.options import check_seed
-from poolwise.precision import Precision
-from poolwise.regressor import PooledRegressor, fit_kept
-from poolwise.report.contents import Subject, contents
+from poolwise._typing import AnyPath
+from poolwise.errors import BadOption, check_seed
+from poolwise.evaluation.verdict import Verdict
+from poolwise.linear.problem import Method
+from poolwise.model.fitted_model import fit_kept
+from poolwise.model.regressor import PooledRegressor
+from poolwise.moments.atomic_write import write
+from poolwise.numerics.precision import Precision
+from poolwise.report.contents import contents
 from poolwise.report.html import page
 from poolwise.report.provenance import GivenFiles, provenance
-from poolwise.strict_json import AnyPath
-from poolwise.tables import open_table
-from poolwise.text_tables import paragraph
+from poolwise.tables.memory import open_table
+from poolwise.wording import paragraph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """Everything there is to say about a model with history. Print it, save it, or use its data.
+    """The report of a model with history. Print it, save it, or use its data.
 
     Parameters
     ----------
     data : dict
-        All that the page says, as plain dicts, lists, numbers and strings.
+        The contents of the page, as plain dicts, lists, numbers and strings.
     model : PooledRegressor
         The fitted model.
     """
@@ -42,9 +43,10 @@ class Report:
     model: PooledRegressor
 
     @property
-    def verdict(self) -> str:
-        """Whether history helps, by how much, how surely and why, in words."""
-        return str(self.data["verdict"]["text"])
+    def verdict(self) -> Verdict:
+        """Whether history helps: measured where that was possible, else expected."""
+        told = {k: v for k, v in self.data["verdict"].items() if k != "text"}
+        return Verdict(**{**told, "sentences": tuple(told["sentences"])})
 
     def html(self) -> str:
         """Return one self-contained page: no script, and nothing to load."""
@@ -57,7 +59,7 @@ class Report:
     def save(self, path: AnyPath, *, overwrite: bool = False) -> None:
         """Write the page, or the data where the name ends in ``.json``.
 
-        The file is there whole or not at all.
+        The file is written completely or not at all.
 
         Parameters
         ----------
@@ -68,11 +70,11 @@ class Report:
         """
         ending = Path(path).suffix.lower()
         if ending not in (".html", ".htm", ".json"):
-            raise BadOption("path", str(path), "a name that ends in .html or .json")
+            raise BadOption.of("path", str(path), "a name that ends in .html or .json")
         write(path, self.json() if ending == ".json" else self.html(), overwrite=overwrite)
 
     def __str__(self) -> str:
-        return paragraph(self.verdict)
+        return paragraph(self.verdict.text)
 
     def __repr__(self) -> str:
         return str(self)
@@ -83,7 +85,7 @@ def report(
     y: Any,
     *,
     sources: Any = None,
-    method: str | AnyMethod = "bayes_pooling",
+    method: str | Method = "bayes_pooling",
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
@@ -97,11 +99,11 @@ def report(
     date: datetime | str | None = None,
     progress: bool | None = None,
 ) -> Report:
-    """Fit a model, ask whether history helped, and say it all on one page.
+    """Fit a model and report on one page whether history helps.
 
     Collects the fit, :func:`poolwise.compare` on target rows, :func:`poolwise.diagnose` and
-    :func:`poolwise.plan`; the tables are read once. The page has a verdict in plain words first and
-    what it rests on below.
+    :func:`poolwise.plan`; the tables are read once. The page begins with the verdict; its reasons
+    follow.
 
     Parameters
     ----------
@@ -112,34 +114,34 @@ def report(
     sources : object, optional
         History; see :class:`poolwise.Sources`.
     method : str or object, default="bayes_pooling"
-        That of the model; see :class:`PooledRegressor`.
+        Method of the model; see :class:`PooledRegressor`.
     sample_weight : array-like, optional
         Row weights of the target.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     response : str, default="y"
-        Name of the response where ``y`` brings none.
+        Name of the response if ``y`` does not have a name.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments; see :class:`PooledRegressor`.
     methods : list or mapping, optional
-        What to compare the model with on target rows, as in :func:`poolwise.compare`; unless given
-        all that is quick enough.
+        Methods to compare the model with on target rows, as in :func:`poolwise.compare`; by default
+        all that are quick enough.
     cv : int, splitter or iterable, optional
-        How to split the target rows; five folds, five times, unless given; less often where a fit
-        takes long.
+        How to split the target rows; by default five folds, ten times, or less often if a fit takes
+        long.
     random_state : int, default=0
         Seed of the folds and of the plan. The same data, seed and date give the same page.
     title : str, optional
-        Of the page.
+        Title of the page.
     files : mapping or sequence of paths, optional
-        The files that the tables were read from, to be listed with sizes and checksums; a mapping
-        says what each is: ``{"target": "recent.csv", "history": ["2019.csv", "2020.csv"]}``.
+        The files of the tables, to be listed with sizes and checksums, if wanted by role:
+        ``{"target": "recent.csv", "history": ["2019.csv", "2020.csv"]}``.
     command : str or sequence of str, optional
         The command that was typed, to be quoted.
     date : datetime or str, optional
-        When the report was made; now, unless given.
+        Date of the report; now by default.
     progress : bool, optional
-        Whether to show progress bars; unless given, on a terminal.
+        Whether to show progress bars; by default on a terminal.
 
     Returns
     -------
@@ -152,10 +154,10 @@ def report(
     >>> import poolwise
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(330, 3))
-    >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=330)
+    >>> y = X @ [1.0, 2.0, 1.0] + rng.normal(size=330)
     >>> sources = {"last year": (X[:300, :2], y[:300])}
     >>> made = poolwise.report(X[300:], y[300:], sources=sources, methods=["data_pooling"])
-    >>> made.data["verdict"]["answer"]
+    >>> made.verdict.level
     'probably_helps'
     """
     check_seed(random_state)
@@ -175,7 +177,10 @@ def report(
     table = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, "X")
     whole = np.flatnonzero(~table.missing(table.names).any(axis=1))
     data = contents(
-        Subject(model, intake, told, whole + 1),
+        model,
+        intake,
+        told,
+        whole + 1,
         came_from,
         title=title,
         methods=methods,

@@ -1,4 +1,4 @@
-"""Residuals: how target rows lie about predictions that were made without them."""
+"""Residuals of target rows against predictions made without them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poolwise.answer import AnyMethod
-from poolwise.cross_validation import fold_fits
-from poolwise.double_double import Array
-from poolwise.errors import NeedsRows, TooFewRows, TooFewToCompare
-from poolwise.intake import Intake
-from poolwise.precision import Precision
-from poolwise.progress import tracked
+from poolwise.errors import NeedsRows, TooFewRows
+from poolwise.evaluation.cross_validation import fold_fits
+from poolwise.linear.problem import Method
+from poolwise.moments.progress import tracked
+from poolwise.numerics.precision import Precision
+from poolwise.tables.intake import Intake
 from poolwise.wording import plural
 
 DRAWN = 300  # points of a figure, at most
@@ -23,7 +22,7 @@ LEVEL = 0.05  # probability of calling any row an outlier where none is
 
 def residuals(
     intake: Intake,
-    method: AnyMethod,
+    method: Method,
     *,
     positions: NDArray[np.intp],
     folds: int,
@@ -31,23 +30,10 @@ def residuals(
     random_state: int = 0,
     progress: bool | None = None,
 ) -> dict[str, Any]:
-    """Predict every target row from the others and the history, and look at what is left.
+    """Predict every target row from the others and the history, and return the residuals.
 
-    A row is an outlier where its residual is beyond the interval that holds all rows with a
+    A row is an outlier if its residual is beyond the interval that holds all rows with a
     probability of 95 %, according to the model.
-
-    Parameters
-    ----------
-    intake : Intake
-        Target and sources.
-    method : Method or RowMethod
-        That of the model.
-    positions : array of int
-        Where the complete rows stand in the target's table.
-    folds : int
-        Number of folds, at most.
-    precision, random_state, progress
-        As in :func:`poolwise.compare`.
     """
     rows = intake.rows.count
     predicted, left, inside, beyond = (np.full(rows, np.nan) for _ in range(4))
@@ -59,13 +45,13 @@ def residuals(
         for test, X, y, fit in tracked(fits, min(folds, rows), "Residuals", show=progress):
             predicted[test] = fit.predict(X)
             left[test] = y - predicted[test]
-            width, limit = fit.width(X, 0.95), fit.width(X, 1.0 - LEVEL / rows)
+            width, limit = fit.half_width(X, 0.95), fit.half_width(X, 1.0 - LEVEL / rows)
             if width is None or limit is None:
                 is_known = False
                 continue
             inside[test] = np.abs(left[test]) <= width
             beyond[test] = np.abs(left[test]) - limit
-    except (TooFewToCompare, TooFewRows, NeedsRows) as error:
+    except (TooFewRows, NeedsRows) as error:
         return {"unavailable": str(error)}
     out = np.flatnonzero(beyond > 0.0) if is_known else np.zeros(0, dtype=np.intp)
     out = out[np.argsort(-np.abs(left[out]), kind="stable")]
@@ -84,19 +70,12 @@ def residuals(
     found = {
         "folds": min(folds, rows),
         "rows": rows,
-        "rmse": _root_mean_square(left, weights),
         "share_inside": float(np.average(inside, weights=weights)) if is_known else None,
         "points": [point(k) for k in _drawn(rows, out, random_state)],
         "outliers": [point(k) for k in out[:LISTED].tolist()],
         "outlier_count": len(out),
     }
     return {**found, "text": _text(found)}
-
-
-def _root_mean_square(left: Array, weights: Array) -> float:
-    """Return it of numbers of any size: their squares need not be doubles."""
-    size = float(np.abs(left).max()) or 1.0
-    return size * float(np.sqrt(np.average((left / size) ** 2, weights=weights)))
 
 
 def _drawn(rows: int, out: NDArray[np.intp], random_state: int) -> list[int]:
@@ -109,12 +88,12 @@ def _drawn(rows: int, out: NDArray[np.intp], random_state: int) -> list[int]:
 
 def _text(found: dict[str, Any]) -> str:
     if found["share_inside"] is None:
-        return "The method gives no prediction intervals, so outliers are not looked for."
-    inside = f"{found['share_inside']:.0%} of them lie inside their 95% prediction interval."
+        return "The method gives no prediction intervals, so outliers cannot be found."
+    inside = f"{found['share_inside']:.0%} of them are inside their 95% prediction interval."
     if not found["outlier_count"]:
-        return f"{inside} No row lies further off than chance explains."
+        return f"{inside} No row is further off than chance explains."
     count = plural(found["outlier_count"], "row")
     return (
-        f"{inside} {count} {'lies' if found['outlier_count'] == 1 else 'lie'} further off than "
-        "chance explains: look at how they were measured before leaving any out."
+        f"{inside} {count} {'is' if found['outlier_count'] == 1 else 'are'} further off than "
+        "chance explains: check how they were measured before you leave any out."
     )

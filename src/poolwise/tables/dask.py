@@ -1,161 +1,196 @@
-"""Dask: the workers of a cluster, which are sent the names of files and send back sums."""
+"""Dask: each file or partition is summed by a worker, and the sums are added up here.
+
+Dask schedules, moves and repeats what a lost worker had not handed over.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import partial, reduce
 from importlib import import_module
-from itertools import islice
-from typing import Any, NamedTuple
-from uuid import uuid4
+from operator import add
+from typing import Any, Literal
 
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import threadpool_limits
 
-from poolwise.errors import BadOption, NotOnWorkers, TransferError, WorkersLost
-from poolwise.tables.streamed import A, Done, Reading, Seen, Shard
+from poolwise.errors import BadOption, NotInstalled, NotNumeric, PoolwiseError, WorkersLost
+from poolwise.tables import streamed
+from poolwise.tables.arrow import Kind, kind_of
+from poolwise.tables.streamed import ArrowShard, Done, FrameBatches, Part, Seen, Shard, Task
 
-AHEAD = 4  # shards in flight per thread of a cluster
-FEWEST_AHEAD = 64  # and so many while it has few threads: a cluster may grow with its work
 PATIENCE = 60.0  # seconds between two looks whether there are workers left to wait for
+ADDED_AT_ONCE = 64  # partitions whose results one task of a local scheduler adds up
 
 
 @dataclass(frozen=True, eq=False)
 class DaskWorkers:
-    """Workers of a cluster.
-
-    One that is lost changes no result: others read again what it had not handed over.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Of the cluster.
-    """
+    """The workers of a ``distributed.Client``, which read files."""
 
     client: Any
 
-    def each(self, reading: Reading[A], shards: Sequence[Shard], seen: Seen) -> Iterator[A]:
-        """Read every shard; yield the results in the order of the shards."""
-        if not shards:
-            return
-        check_workers(self.client, shards[0].where)
-        ahead = max(FEWEST_AHEAD, AHEAD * sum(self.client.nthreads().values()))
-        for done in results_in_order(self.client, self._sent(reading, shards), ahead):
-            seen(done.rows, done.size)
-            yield done.result
-
-    def _sent(self, reading: Reading[A], shards: Sequence[Shard]) -> Iterator[Sent]:
-        run = uuid4().hex  # that no result of another run is taken for one of this
-        for k, shard in enumerate(shards):
-            with _on_cluster(shard.where):
-                future = self.client.submit(read, reading, shard, key=f"read-shard-{run}-{k}")
-            yield Sent(shard.where, future)
-
-
-class Sent(NamedTuple):
-    """What a cluster was asked for, and a name for it in an error."""
-
-    where: str
-    future: Any
+    def each(self, task: Task, shards: Sequence[Shard], seen: Seen) -> Iterator[Any]:
+        """Run a task on every shard; yield the results in the order of the shards."""
+        if shards:
+            read = partial(streamed.read_alone, task)
+            send = partial(self.client.map, read, shards, pure=False)
+            yield from _results(self.client, [shard.where for shard in shards], send, seen)
 
 
 def workers(client: Any) -> DaskWorkers:
     """Return the workers of a client."""
     if client.asynchronous:
-        raise BadOption("workers", client, "a client that is not asynchronous")
+        raise BadOption.of("workers", client, "a client that is not asynchronous")
     return DaskWorkers(client)
 
 
-def read(reading: Reading[A], shard: Shard) -> Done[A]:
-    """Read a shard, on a worker."""
-    with _pools().limit(limits=1):  # the shards are what is done side by side
-        return reading(shard)
+class TableBatches(FrameBatches):
+    """A Dask DataFrame, computed each time it is read, and only the columns that are needed."""
+
+    def each(self, task: Task, seen: Seen) -> Iterator[Any]:
+        """Sum all partitions on the cluster of the active client, or by a scheduler here."""
+        from dask.base import get_scheduler
+        from dask.delayed import delayed
+
+        read = delayed(partial(_read_partition, task, self.kinds), pure=False)
+        # One graph for all: partitions that come out of a shuffle share it.
+        tasks = {where: read(where, part) for where, part in self._partitions(task.names)}
+        client = getattr(get_scheduler(), "__self__", None)
+        if client is not None and hasattr(client, "submit"):
+            send = partial(client.compute, [*tasks.values()])
+            yield from _results(client, [*tasks], send, seen)
+            return
+        total, *more = tasks.values()
+        for start in range(0, len(more), ADDED_AT_ONCE):  # a few results are held at a time
+            total = delayed(_added, pure=False)(total, *more[start : start + ADDED_AT_ONCE])
+        with threadpool_limits(1):
+            done = total.compute()
+        seen(done.rows, done.size)
+        yield done.result
+
+    def parts(self, names: Sequence[str]) -> Iterator[Part]:
+        """Bring the partitions here, one after the other."""
+        for where, part in self._partitions(names):
+            with _explained(where):
+                frame = part.compute()
+            yield from _partition(frame, names, self.kinds, where).parts(names)
+
+    def _partitions(self, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        labels = dict(zip(self.names, self.frame.columns, strict=True))
+        for k, part in enumerate(self.frame[[labels[name] for name in names]].to_delayed()):
+            yield f"partitions[{k}] of {self.where}", part
 
 
-@cache
-def _pools() -> ThreadpoolController:
-    """Return the pools of threads of this process; to find them takes longer than a small shard."""
-    return ThreadpoolController()
+def types_of(frame: Any) -> list[tuple[str, Any]]:
+    """Return names and types of the columns."""
+    return [(str(name), dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
 
 
-def check_workers(client: Any, where: str) -> None:
-    """Refuse a client that is closed, and workers without poolwise, which would fall silent."""
+def kind_of_type(dtype: Any) -> Kind | Literal["any"] | None:
+    """Return what a pandas type holds."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if str(dtype) == "object":
+        return "any"
+    try:
+        return kind_of(pa.array(pd.Series([], dtype=dtype), from_pandas=True).type)
+    except (pa.ArrowException, TypeError):  # complex numbers, for one
+        return None
+
+
+def _read_partition(task: Task, kinds: Mapping[str, Kind], where: str, frame: Any) -> Done:
+    return streamed.read_alone(task, _partition(frame, task.names, kinds, where))
+
+
+def _partition(frame: Any, names: Sequence[str], kinds: Mapping[str, Kind], where: str) -> Shard:
+    """Return a computed partition, whose columns are these, in this order, as Arrow arrays."""
+    import pyarrow as pa
+
+    hint = "Convert it with astype, before Dask or in the frame, so that the types are true."
+    columns = []
+    for j, name in enumerate(names):
+        column = frame.iloc[:, j]
+        if hasattr(column.dtype, "categories"):  # numbers are written as Python does, not Arrow
+            column = column.cat.rename_categories(str)
+        try:
+            values = pa.array(column, from_pandas=True)
+        except pa.ArrowException as error:
+            why = str(error).splitlines()[0]
+            raise NotNumeric.of(name, f"of {where} cannot be read ({why})", hint) from error
+        if kind_of(values.type) not in ("void", kinds[name]):
+            promised = {"text": "text", "number": "numbers"}.get(kinds[name], "nothing")
+            what = f"of {where} holds {values.type}, where the frame promises {promised}"
+            raise NotNumeric.of(name, what, hint)
+        columns.append(values)
+    table = pa.Table.from_arrays(columns, names=list(names)).combine_chunks()
+    return ArrowShard(table.to_batches(), tuple(names), where)
+
+
+def _added(first: Done, *more: Done) -> Done:
+    return reduce(add, more, first)
+
+
+def _check_workers(client: Any, where: str) -> None:
+    """Raise an error if a client is closed, or workers lack poolwise, which would wait forever."""
     if client.status != "running":
-        raise WorkersLost("Dask", where, f"its client is {client.status}")
-    with _on_cluster(where):
+        raise WorkersLost.of("Dask", where, f"its client is {client.status}")
+    with _explained(where):
         for found in client.run(import_module, __name__, on_error="return").values():
             if isinstance(found, ImportError):
                 raise found
 
 
-def results_in_order(client: Any, sent: Iterator[Sent], ahead: int) -> Iterator[Any]:
-    """Yield results in the order in which they were asked for, and let the cluster forget them.
+def _results(
+    client: Any, names: Sequence[str], send: Callable[[], list[Any]], seen: Seen
+) -> Iterator[Any]:
+    """Yield results in order; let the cluster forget each, and what is left after an error."""
+    from distributed import wait
 
-    Parameters
-    ----------
-    client : distributed.Client
-        Of the cluster.
-    sent : iterator of Sent
-        Each is asked for when its turn comes.
-    ahead : int
-        How many may be waited for at a time.
-    """
-    waiting, had_workers = deque[Sent](), bool(client.nthreads())
+    _check_workers(client, names[0])
+    futures, empty_looks = list[Any](), 0
     try:
         with threadpool_limits(1):  # before anything is sent: a worker may be a thread here
-            waiting.extend(islice(sent, ahead))
-            while waiting:
-                where, future = waiting[0]
-                with _on_cluster(where):
-                    found = _result(client, future, where, had_workers=had_workers)
-                had_workers = True
-                waiting.popleft()
+            with _explained(names[0]):
+                futures = send()
+            for where, future in zip(names, futures, strict=True):
+                with _explained(where):
+                    while empty_looks < 2:
+                        with client.as_current(), suppress(TimeoutError):
+                            wait(future, timeout=PATIENCE)
+                            break
+                        empty_looks = 0 if client.nthreads() else empty_looks + 1
+                    else:
+                        why = f"no worker is left, for {PATIENCE:g} seconds and more"
+                        raise WorkersLost.of("Dask", where, why)
+                    done = future.result()
                 future.release()
-                waiting.extend(islice(sent, 1))
-                yield found
+                seen(done.rows, done.size)
+                yield done.result
     finally:
-        for _, future in waiting:
+        for future in futures:
             future.release()
 
 
-def _result(client: Any, future: Any, where: str, *, had_workers: bool) -> Any:
-    """Wait for a result, and for the first worker, but not for workers that are all gone."""
-    from distributed import wait
-
-    empty_looks = 0
-    while empty_looks < 2:
-        try:
-            with client.as_current():
-                wait(future, timeout=PATIENCE)
-        except TimeoutError:
-            there = bool(client.nthreads())
-            had_workers = had_workers or there
-            empty_looks = empty_looks + 1 if had_workers and not there else 0
-        else:
-            return future.result()
-    raise WorkersLost("Dask", where, f"no worker is left, for {PATIENCE:g} seconds and more")
-
-
 @contextmanager
-def _on_cluster(where: str) -> Iterator[None]:
-    """Say in our words what went wrong with the cluster; what rows raised is left as it is."""
+def _explained(where: str) -> Iterator[None]:
+    """Turn errors of the cluster into ours; errors of the rows pass."""
     try:
         yield
-    except TransferError:
+    except PoolwiseError:
         raise
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         if package not in ("poolwise", "pyarrow"):
             raise
-        advice = 'Install it on every worker: pip install "poolwise[dask,io]".'
-        raise NotOnWorkers(package, "Dask", advice) from error
+        hint = 'Install it on every worker: pip install "poolwise[dask,io]".'
+        raise NotInstalled.on_workers(package, "Dask", hint) from error
     except Exception as error:
         kind = type(error)
         if not (isinstance(error, CancelledError) or kind.__module__.startswith("distributed.")):
             raise
         why = re.split(r"\. |\n", str(error))[0].rstrip(".:")
-        raise WorkersLost("Dask", where, f"{kind.__name__}: {why}") from error
+        raise WorkersLost.of("Dask", where, f"{kind.__name__}: {why}") from error

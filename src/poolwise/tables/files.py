@@ -1,17 +1,32 @@
-"""Files: which files are a source, and what of them is read."""
+"""Files: which files are a source, what of them is read, and how they are found."""
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote
 
-from poolwise.errors import BadOption
-from poolwise.tables.paths import FORMATS
+from poolwise.errors import BadFile, BadOption
+from poolwise.wording import listed
 
 PathName: TypeAlias = str | PathLike[str]
 Nulls: TypeAlias = Literal["split", "drop", "raise"]
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
+CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +85,100 @@ class Files:
 
     def __post_init__(self) -> None:
         if self.nulls not in ("split", "drop", "raise"):
-            raise BadOption("nulls", self.nulls, "'split', 'drop' or 'raise'")
+            raise BadOption.of("nulls", self.nulls, "'split', 'drop' or 'raise'")
         if self.format not in (None, *FORMATS.values()):
-            raise BadOption("format", self.format, "'csv', 'parquet' or 'feather'")
+            raise BadOption.of("format", self.format, "'csv', 'parquet' or 'feather'")
         if isinstance(self.columns, str):
-            raise BadOption("columns", self.columns, "a list of names")
+            raise BadOption.of("columns", self.columns, "a list of names")
 
     def __repr__(self) -> str:
         given = [self.paths] if isinstance(self.paths, str | PathLike) else [*self.paths]
         return f"Files({', '.join(repr(str(path)) for path in given)})"
 
 
-def is_path(source: object) -> bool:
-    """Say whether a source is given by the name of a file."""
-    return isinstance(source, str | PathLike)
+@dataclass(frozen=True)
+class File:
+    """A file and what its path says about it."""
+
+    path: Path
+    format: str
+    keys: Mapping[str, str | None]
+
+    @property
+    def suffix(self) -> str:
+        """The suffix that says how the content is written, without that of the compression."""
+        return _suffix(self.path)
+
+    @property
+    def codec(self) -> str | None:
+        """How the whole file is compressed."""
+        return CODECS.get(self.path.suffix.lower())
+
+
+def find_files(
+    paths: str | PathLike[str] | Sequence[str | PathLike[str]], form: str | None = None
+) -> tuple[File, ...]:
+    """Return the files that names, patterns and folders stand for, sorted within each."""
+    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    if not given:
+        raise BadFile.not_found("[]", "It names no file.")
+    found: dict[Path, File] = {}
+    for name in given:
+        if not fspath(name):  # a variable that was not set; a path of it would be the folder here
+            raise BadFile.not_found("", "The name is empty. Write '.' for the folder you are in.")
+        for path in _matches(fspath(name), form):
+            own = form or FORMATS.get(_suffix(path))
+            if own is None:
+                raise BadFile(
+                    f"The suffix of {str(path)!r} does not say how it is written. Known are "
+                    f"{listed((*FORMATS, *CODECS))}.",
+                    "Rename it, or use Files(..., format='csv'), 'parquet' or 'feather'. Files of "
+                    "moments end in .moments.json.",
+                    suffix=path.suffix,
+                )
+            found.setdefault(path, File(path, own, _keys(path)))
+    return tuple(found.values())
+
+
+def _matches(name: str, form: str | None) -> list[Path]:
+    path = Path(name).expanduser()
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        return _inside(path, form)
+    if not glob.has_magic(name):
+        raise BadFile.not_found(name, "There is no such file or folder.")
+    matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+    files = [f for match in matches for f in (_inside(match, form) if match.is_dir() else [match])]
+    if not files:
+        raise BadFile.not_found(name, "No file matches this pattern.")
+    return files
+
+
+def _inside(folder: Path, form: str | None) -> list[Path]:
+    """Return the files below a folder that hold data."""
+    below = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    shown = [p for p in below if not any(n[0] in "._" for n in p.relative_to(folder).parts)]
+    files = [path for path in shown if form or _suffix(path) in FORMATS]
+    if not files:
+        others = f"{len(below):,} other files" if below else "nothing"
+        raise BadFile.not_found(
+            str(folder),
+            f"The folder holds {others}, and no file with a suffix {listed([*FORMATS])}.",
+        )
+    return files
+
+
+def _suffix(path: Path) -> str:
+    is_packed = path.suffix.lower() in CODECS
+    return (Path(path.stem) if is_packed else path).suffix.lower()
+
+
+def _keys(path: Path) -> dict[str, str | None]:
+    keys: dict[str, str | None] = {}
+    for folder in path.parents:
+        key, sign, value = folder.name.partition("=")
+        if not (key and sign):
+            break
+        keys[unquote(key)] = None if value == NO_VALUE else unquote(value)
+    return dict(reversed(keys.items()))

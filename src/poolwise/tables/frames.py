@@ -14,10 +14,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from poolwise.chunks import check_integers
-from poolwise.double_double import Array
-from poolwise.errors import DuplicateColumns, NotNumeric, UnknownTable, UnseenLevel
-from poolwise.tables.columns import Column
+from poolwise._typing import Array
+from poolwise.errors import BadColumns, BadLevels, BadTable, NotNumeric
+from poolwise.numerics.chunks import check_integers
+from poolwise.tables.encoding import Column, KnownLevels
 
 FEW_LEVELS = 20  # texts that look like numbers: more than this are numbers, not codes
 # A number and its unit: a single capital right behind it makes a code of it.
@@ -37,9 +37,12 @@ class FrameTable:
         """Number of rows."""
         return len(self.frame)
 
-    def levels_of(self, name: str) -> tuple[str, ...] | None:
-        """Return sorted levels, or None for numbers and booleans; refuse dates and the like."""
-        series = self._series(name)
+    def levels(self, names: Sequence[str]) -> KnownLevels:
+        """Return sorted levels, None for numbers and booleans; raise for dates and the like."""
+        return {name: self._levels(name) for name in names if not _missing(self.frame[name]).all()}
+
+    def _levels(self, name: str) -> tuple[str, ...] | None:
+        series = self.frame[name]
         if _is_number(series):
             return None
         if not _is_text(series):
@@ -61,17 +64,13 @@ class FrameTable:
                 f"holds text, but {len(numbers):,} of its {len(levels):,} different "
                 f"values are numbers, and these are not: {few}"
             )
-            then = "Mend them or leave them empty, and convert it to numbers"
+            then = "Correct them or leave them empty, and convert the column to numbers"
         advice = f"{then}, or to a categorical type if they are codes."
-        return NotNumeric(name, f"of {self.where} {what}", advice)
-
-    def is_void(self, name: str) -> bool:
-        """Say whether a column has no value at all."""
-        return bool(_missing(self._series(name)).all())
+        return NotNumeric.of(name, f"of {self.where} {what}", advice, numbers=numbers)
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Say where values are null or NaN."""
-        parts = [_missing(self._series(n)) for n in names]
+        parts = [_missing(self.frame[n]) for n in names]
         return np.column_stack(parts) if parts else np.zeros((self.rows, 0), dtype=bool)
 
     def read(self, columns: Sequence[Column], start: int, stop: int) -> Array:
@@ -84,11 +83,8 @@ class FrameTable:
         """Return some rows."""
         return FrameTable(self.frame[index.tolist(), :], self.names, self.where)
 
-    def _series(self, name: str) -> nw.Series[Any]:
-        return self.frame[name]
-
     def _encode(self, column: Column) -> Array:
-        series = self._series(column.name)
+        series = self.frame[column.name]
         if column.levels is None:
             if not _is_number(series):
                 raise self._refused(column.name, series, "Convert it to numbers.")
@@ -104,7 +100,7 @@ class FrameTable:
         if column.unseen == "raise":
             unseen = sorted(set(texts[~gone]).difference(column.levels))
             if unseen:
-                raise UnseenLevel(column.name, unseen, column.levels)
+                raise BadLevels.unseen(column.name, unseen, column.levels)
         encoded = np.zeros((self.rows, len(column.indicated)))
         for j, level in enumerate(column.indicated):
             encoded[:, j] = texts == level
@@ -116,7 +112,7 @@ class FrameTable:
         kind = f"objects of type {kinds}" if series.dtype == nw.Object else f"{series.dtype}"
         if series.dtype == nw.Unknown:  # complex numbers, periods: the table knows their name
             kind = f"{getattr(series.to_native(), 'dtype', kinds)}"
-        return NotNumeric(name, f"of {self.where} holds {kind}", advice)
+        return NotNumeric.of(name, f"of {self.where} holds {kind}", advice, kind=kind)
 
 
 def open_table(table: Any, where: str) -> FrameTable:
@@ -126,13 +122,13 @@ def open_table(table: Any, where: str) -> FrameTable:
     elif hasattr(table, "__arrow_c_stream__"):
         native = _from_stream(table, where)
     else:
-        raise UnknownTable(type(table), where)
+        raise BadTable.unknown(type(table), where)
     if nw.dependencies.is_pyarrow_table(native):
         native = _without_views(native)
     columns = native.column_names if hasattr(native, "column_names") else native.columns
     names = tuple(str(n) for n in columns)
     if len(set(names)) < len(names):
-        raise DuplicateColumns(names, where)
+        raise BadColumns.repeated(names, where)
     if names != tuple(columns):  # only pandas has names that are not strings
         native = native.set_axis(list(names), axis="columns")
     return FrameTable(nw.from_native(native, eager_only=True), names, where)
@@ -144,7 +140,7 @@ def _from_stream(table: Any, where: str) -> Any:
     try:
         return pa.table(table)
     except pa.ArrowInvalid:  # a stream of a single column, such as a series
-        raise UnknownTable(type(table), where) from None
+        raise BadTable.unknown(type(table), where) from None
 
 
 def _without_views(table: Any) -> Any:

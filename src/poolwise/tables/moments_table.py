@@ -8,52 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from poolwise.errors import (
-    DroppedColumns,
-    EmptySource,
-    LevelAssumed,
-    NewLevels,
-    NoResponse,
-    NoSharedColumn,
-    TransferWarning,
-    UnclearLevels,
-)
-from poolwise.moments import Moments
-from poolwise.tables.columns import Column
-from poolwise.tables.indicators import NONE_LEFT, flaw_of_indicators, with_the_rest
+import numpy as np
+
+from poolwise.errors import BadLevels, BadSource, DataWarning, LeftOut, PoolwiseWarning
+from poolwise.moments.moments import Moments
+from poolwise.tables.encoding import KnownLevels, Levels
 from poolwise.wording import listed
 
-EXACTLY_NONE = 2.0**-90  # as NONE_LEFT, in exact moments, whose means have twice the digits
-
-
-@dataclass(frozen=True)
-class Levels:
-    """The levels of a text column.
-
-    Parameters
-    ----------
-    reference : str or None
-        The level that needs no indicator; None where no name tells which one that is.
-    indicated : tuple of str
-        Levels that have an indicator in the problem.
-    """
-
-    reference: str | None
-    indicated: tuple[str, ...]
-
-    @classmethod
-    def of(cls, column: Column) -> Levels | None:
-        """Return the levels of a column, None if it holds numbers."""
-        return None if column.levels is None else cls(column.levels[0], column.indicated)
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """All levels that have a name."""
-        if self.reference is None or self.reference in self.indicated:
-            return self.indicated
-        return (self.reference, *self.indicated)
+NONE_LEFT = 1e-9  # share of rows, or of products, that rounding explains
+EXACTLY_NONE = 2.0**-90  # the same in exact moments, whose means have twice the digits
+FEW_DIGITS = 0.05  # the same in moments made from printed numbers
 
 
 def kinds_of(levels: Mapping[str, Levels | None]) -> dict[str, tuple[str, ...] | None]:
@@ -63,27 +30,13 @@ def kinds_of(levels: Mapping[str, Levels | None]) -> dict[str, tuple[str, ...] |
 
 @dataclass(frozen=True, eq=False)
 class MomentsTable:
-    """Moments, described like a table whose rows nobody has.
-
-    Parameters
-    ----------
-    moments : Moments
-        The moments.
-    numbers : tuple of str
-        Columns that hold numbers.
-    texts : mapping of str to tuple of str
-        The levels that each text column has an indicator for.
-    where : str
-        What to call them in an error.
-    names : tuple of str
-        Names of all columns, by default those of numbers and then those of text.
-    """
+    """Moments, described like a table whose rows nobody has."""
 
     moments: Moments
-    numbers: tuple[str, ...]
-    texts: Mapping[str, tuple[str, ...]]
-    where: str
-    names: tuple[str, ...] = ()
+    numbers: tuple[str, ...]  # columns that hold numbers
+    texts: Mapping[str, tuple[str, ...]]  # levels that each text column has an indicator for
+    where: str  # what to call them in an error
+    names: tuple[str, ...] = ()  # of all columns
 
     def __post_init__(self) -> None:
         if not self.names:
@@ -93,19 +46,7 @@ class MomentsTable:
     def of(
         cls, where: str, moments: Moments, kinds: Mapping[str, Sequence[str] | None], response: str
     ) -> MomentsTable:
-        """Read names as the target's columns say: a column of this name, else a level of one.
-
-        Parameters
-        ----------
-        where : str
-            What to call the moments in an error.
-        moments : Moments
-            The moments.
-        kinds : mapping of str to sequence of str or None
-            The columns of the target: the levels of a text column, None for numbers.
-        response : str
-            Name of the response.
-        """
+        """Read names as the target's columns say: a column of this name, else a level of one."""
         numbers: list[str] = []
         texts: dict[str, list[str]] = {}
         for name in moments.names:
@@ -118,19 +59,18 @@ class MomentsTable:
         for column, levels in texts.items():
             if flaw := flaw_of_indicators(moments, [f"{column}={level}" for level in levels]):
                 then = "An indicator is one in the rows of its level and zero in all others"
-                raise UnclearLevels(where, column, flaw, then)
+                raise BadLevels.unclear(where, column, flaw, then)
         return cls(moments, tuple(numbers), {c: tuple(v) for c, v in texts.items()}, where)
 
-    def levels_of(self, name: str) -> tuple[str, ...] | None:
+    def levels(self, names: Sequence[str]) -> KnownLevels:
         """Return the named levels that some row has, sorted; None for numbers."""
-        if name in self.numbers:
-            return None
+        if self.moments.weight == 0.0:
+            return {}
+        return {name: None if name in self.numbers else self._levels(name) for name in names}
+
+    def _levels(self, name: str) -> tuple[str, ...]:
         shares = {v: self.moments.mean_of(f"{name}={v}") for v in self.texts[name]}
         return tuple(sorted(v for v, share in shares.items() if share > self._rounding))
-
-    def is_void(self, name: str) -> bool:
-        """Say whether a column has no value at all."""
-        return self.moments.weight == 0.0
 
     def unnamed(self, name: str) -> float:
         """Return the share of rows that have none of the levels with an indicator."""
@@ -143,21 +83,14 @@ class MomentsTable:
 
     def part(
         self, wanted: Mapping[str, Levels | None], response: str
-    ) -> tuple[Moments, list[TransferWarning]]:
+    ) -> tuple[Moments, list[PoolwiseWarning]]:
         """Return the moments of the encoded columns that this table has, as its rows have them.
 
         A level without an indicator has no rows here: its indicator is zero. Rows without a named
         level are taken to have the reference level.
-
-        Parameters
-        ----------
-        wanted : mapping of str to Levels or None
-            The columns of the problem: the levels of a text column, None for numbers.
-        response : str
-            Name of the response.
         """
         table, kept, zeros = self.moments, list[str](), list[str]()
-        cautions: list[TransferWarning] = []
+        cautions: list[PoolwiseWarning] = []
         for name, levels in wanted.items():
             if levels is None:
                 kept += [name] if name in self.numbers else []
@@ -185,10 +118,10 @@ class MomentsTable:
         """What may be left of a share of rows that is zero."""
         return EXACTLY_NONE if self.moments.precision == "exact" else NONE_LEFT
 
-    def _checked_rest(self, name: str, levels: Levels, cautions: list[TransferWarning]) -> float:
+    def _checked_rest(self, name: str, levels: Levels, cautions: list[PoolwiseWarning]) -> float:
         """Return the share of rows without a named level, if it is clear which one they have."""
-        if new := [v for v in self.levels_of(name) or () if v not in levels.known]:
-            raise NewLevels(name, new, levels.known)
+        if new := [v for v in self._levels(name) if v not in levels.known]:
+            raise BadLevels.new(name, new, levels.known)
         rest, named = self.unnamed(name), self.texts[name]
         if not rest:
             return rest
@@ -196,12 +129,12 @@ class MomentsTable:
         if levels.reference in named:
             can = "rows without a named level can only count as the target's reference level"
             why = f"{some}, and {can}, which is {levels.reference!r}"
-            raise UnclearLevels(self.where, name, why)
+            raise BadLevels.unclear(self.where, name, why)
         if others := [v for v in levels.indicated if v not in (*named, levels.reference)]:
             known = f", {levels.reference!r}" if levels.reference is not None else ""
             taken = f"they are taken to have the reference level{known}"
             what = f"{some}; {taken}, and not one of {listed(others)}"
-            cautions.append(LevelAssumed(self.where, name, what))
+            cautions.append(DataWarning.level_assumed(self.where, name, what))
         return rest
 
 
@@ -210,23 +143,35 @@ def open_moments(
 ) -> MomentsTable:
     """Describe the moments of a source, which must have the response; see ``MomentsTable.of``."""
     if response not in source:
-        raise NoResponse(name, response, source.names)
+        raise BadSource.no_response(name, response, source.names)
     return MomentsTable.of(f"source {name!r}", source, kinds, response)
 
 
 def part_of(
     name: str, table: MomentsTable, wanted: Mapping[str, Levels | None], response: str
-) -> tuple[Moments, list[TransferWarning]]:
+) -> tuple[Moments, list[PoolwiseWarning]]:
     """Return the part of a source that the target has too, and what to say about the rest."""
     if not any(n in table.names for n in wanted):
-        raise NoSharedColumn(name, table.moments.names, list(wanted))
+        raise BadSource.nothing_shared(name, table.moments.names, list(wanted))
     part, cautions = table.part(wanted, response)
     if table.moments.weight == 0.0:
-        cautions.append(EmptySource(name))
+        cautions.append(LeftOut.empty_source(name))
     if extra := table.extra(wanted):
         lacking = [n for n in wanted if n not in table.names]
-        cautions.append(DroppedColumns(name, extra, lacking))
+        cautions.append(LeftOut.columns(name, extra, lacking))
     return part, cautions
+
+
+def all_named(tables: Mapping[str, Any], levels: Mapping[str, KnownLevels]) -> dict[str, Any]:
+    """Return levels without columns of moments in which some rows have no named level."""
+    return {
+        name: {
+            column: own
+            for column, own in known.items()
+            if not (isinstance(tables[name], MomentsTable) and tables[name].unnamed(column))
+        }
+        for name, known in levels.items()
+    }
 
 
 def _column_of(name: str, kinds: Mapping[str, Sequence[str] | None], where: str) -> str | None:
@@ -236,5 +181,61 @@ def _column_of(name: str, kinds: Mapping[str, Sequence[str] | None], where: str)
     has_it = [c for c in columns if name.removeprefix(f"{c}=") in (kinds[c] or ())]
     if len(columns) > 1 and len(has_it) != 1:
         why = f"{name!r} may be a level of any of the columns {listed(columns)}"
-        raise UnclearLevels(where, columns[0], why, "Rename the columns")
+        raise BadLevels.unclear(where, columns[0], why, "Rename the columns")
     return next(iter(has_it or columns), None)
+
+
+def groups_of(moments: Moments, response: str) -> dict[str, tuple[str, ...]]:
+    """Return the text columns that names alone tell of, with the levels they have indicators for.
+
+    These are names with an equals sign, of columns that hold zeros and ones, at most a single one
+    per row. The first such sign ends the name of the column.
+    """
+    found: dict[str, list[str]] = {}
+    for name in moments.names:
+        column, sign, level = name.partition("=")
+        if column and sign and name != response:
+            found.setdefault(column, []).append(level)
+    return {
+        column: tuple(levels)
+        for column, levels in found.items()
+        if column not in moments
+        and moments.weight
+        and not flaw_of_indicators(moments, [f"{column}={level}" for level in levels])
+    }
+
+
+def flaw_of_indicators(moments: Moments, names: Sequence[str]) -> str | None:
+    """Say why columns are not the indicators of one text column, or return None.
+
+    Indicators are zeros and ones, and no row has two ones: the mean of a square is the mean, that
+    of a product is zero. Where ranges are wider than zero to one, as those of a published model
+    are, few digits may be known, and less is asked for.
+    """
+    if moments.weight == 0.0:
+        return None
+    at = moments.index(names)
+    mean, wide = moments.mean[at], (moments.low[at] < 0.0) | (moments.high[at] > 1.0)
+    room = FEW_DIGITS if wide.any() else NONE_LEFT
+    with np.errstate(over="ignore"):
+        products = moments.scatter_between(names, names) / moments.weight + np.outer(mean, mean)
+        off = np.abs(products - np.diag(mean))
+    if (off.diagonal() > room).any():
+        name = names[int(np.argmax(off.diagonal()))]
+        return f"{name!r} does not hold zeros and ones"
+    if (off > room).any():
+        first, second = divmod(int(np.argmax(off)), len(names))
+        return f"{names[first]!r} and {names[second]!r} are both one in some rows"
+    return None
+
+
+def with_the_rest(table: Moments, named: Sequence[str], output: str, share: float) -> Moments:
+    """Return moments with one more indicator, of the rows that have none of those named."""
+    at, p = table.index(named), len(table.names)
+    matrix, shift = np.eye(p + 1, p), np.zeros(p + 1)
+    matrix[p, at], shift[p] = -1.0, 1.0
+    wider = table.affine((*table.names, output), matrix, shift)
+    low, high = wider.low.copy(), wider.high.copy()
+    low[:p], high[:p] = table.low, table.high  # a map knows bounds alone
+    low[p], high[p] = float(share >= 1.0 - NONE_LEFT), 1.0
+    return replace(wider, low=low, high=high)

@@ -10,20 +10,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from poolwise.chunks import checked_weights
-from poolwise.double_double import Array
-from poolwise.errors import (
-    BadWeights,
-    NotFinite,
-    NullResponse,
-    NullsInFile,
-    RowsWithoutFeatures,
-)
-from poolwise.tables.arrow_columns import encode, is_missing
-from poolwise.tables.columns import Column, encoded
+from poolwise._typing import Array
+from poolwise.errors import BadWeights, NotFinite
+from poolwise.numerics.chunks import checked_weights
+from poolwise.tables.arrow import encode, is_missing
+from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.files import Nulls
 from poolwise.tables.rows import rows_at_once
 from poolwise.tables.streamed import Part
+from poolwise.wording import capital, counted, plural
 
 Lacks: TypeAlias = tuple[str, ...]
 
@@ -54,19 +49,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class RowSplitter:
-    """How parts of a table become numbers, split by the columns that rows lack.
-
-    Parameters
-    ----------
-    columns : tuple of Column
-        Those of the problem's columns that the table has.
-    response : str or None
-        Name of the response, which every row must have; None where no column is one.
-    weights : str or None
-        The column of row weights.
-    nulls : {"split", "drop", "raise"}
-        What a missing value does; see :class:`poolwise.Files`.
-    """
+    """How parts of a table become numbers, split by the columns that rows lack."""
 
     columns: tuple[Column, ...]
     response: str | None
@@ -100,7 +83,14 @@ class RowSplitter:
 
     def _end_of_file(self, file: str, own: Tally) -> None:
         if self.nulls == "raise" and own.incomplete:
-            raise NullsInFile(file, own.counts, own.incomplete)
+            where = capital(file) if file.startswith("source ") else repr(file)  # a stream
+            raise NotFinite(
+                f"{where} has missing values in {plural(own.incomplete, 'row')}: "
+                f"{counted(own.counts)}.",
+                'nulls="drop" leaves such rows out; nulls="split" makes a source of each pattern '
+                "of missing features.",
+                missing=own.counts,
+            )
 
     def names_of(self, lacks: Lacks) -> Lacks:
         """Return the encoded columns of rows that lack some, and the response."""
@@ -113,7 +103,7 @@ class RowSplitter:
         arrays = [encode(part.columns[c.name], c, part.where) for c in whole]
         weights = self._weights_of(part)
         absent = [c.name for c in self.columns if c.name not in part.columns]
-        no_null = not any(part.columns[c.name].null_count for c in has if c.levels)
+        no_null = not any(part.columns[c.name].null_count for c in has if c.levels is not None)
         numbers = [a for a in (*arrays, weights) if a is not None]
         if has and no_null and _are_finite(numbers):
             return [self._piece(absent, arrays, weights, part)], Tally(part.rows)
@@ -135,14 +125,24 @@ class RowSplitter:
             used &= ~incomplete
         elif self.response is not None and (nulls[self.response] & used).any():
             bad = int(np.count_nonzero(nulls[self.response] & used))
-            raise NullResponse(part.where, self.response, bad, part.rows)
+            raise NotFinite(
+                f"{capital(part.where)} lacks the response {self.response!r} in {bad:,} of "
+                f"{part.rows:,} rows, and such rows are of no use.",
+                "Of files, leave them out with Files(..., filter="
+                f"~pyarrow.dataset.field({self.response!r}).is_null(nan_is_null=True)), or leave "
+                'out all that lack any value with Files(..., nulls="drop"). Of a data frame or a '
+                "stream, filter them out before.",
+                response=self.response,
+                counts={self.response: bad},
+                rows=part.rows,
+            )
         pieces = []
         codes = _codes(gone)
         for code in np.unique(codes[used]):
             index = np.flatnonzero((codes == code) & used)
             lacks = gone[index[0]]
             if lacks.all():
-                raise RowsWithoutFeatures(part.where, len(index))
+                raise NotFinite.without_features(part.where, len(index))
             out_of = (*lacks, *(False for _ in self._responses))
             kept = [a[index] for a, out in zip(arrays, out_of, strict=True) if not out]
             names = {*absent, *(c.name for c, out in zip(has, lacks, strict=True) if out)}
@@ -158,8 +158,8 @@ class RowSplitter:
             try:
                 checked_weights(weights, len(arrays[-1]))
             except BadWeights as error:
-                what = f"In column {self.weights!r} of {part.where}: {error.what}"
-                raise BadWeights(what) from None
+                what = f"In column {self.weights!r} of {part.where}: {error.message}"
+                raise BadWeights.of(what) from None
         ordered = tuple(c.name for c in self.columns if c.name in lacks)
         return Piece(ordered, arrays, weights, part.where)
 
@@ -167,7 +167,7 @@ class RowSplitter:
         there = [*(c.name for c in self.columns if c.name not in lacks), *self._responses]
         bad = {n: int((~np.isfinite(a)).sum()) for n, a in zip(there, arrays, strict=True)}
         if any(bad.values()):
-            raise NotFinite({n: k for n, k in bad.items() if k}, part.rows, part.where)
+            raise NotFinite.of({n: k for n, k in bad.items() if k}, part.rows, part.where)
 
     def _weights_of(self, part: Part) -> Array | None:
         name = self.weights

@@ -1,77 +1,81 @@
-"""TableRows: the rows of one opened table, with their response and weights."""
+"""Rows of a table in memory: their moments, and their split by the columns they lack."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from poolwise.chunks import checked_weights
-from poolwise.double_double import Array
-from poolwise.errors import LengthsDiffer, NotFinite, RowsWithoutFeatures
-from poolwise.moments import Moments
-from poolwise.precision import Kept, Precision, chosen
-from poolwise.tables import Table
-from poolwise.tables.columns import Column, encoded, wholes
+from poolwise._typing import Array
+from poolwise.errors import BadTable, LeftOut, NotFinite, PoolwiseWarning
+from poolwise.linear.problem import Rows
+from poolwise.moments.moments import Moments
+from poolwise.numerics.chunks import checked_weights
+from poolwise.numerics.precision import Kept, Precision, chosen
+from poolwise.tables.encoding import Column, encoded
+from poolwise.tables.memory import Table
+from poolwise.wording import capital, plural
 
 BLOCK = 65_536  # rows read at a time, so that encoding a frame needs little memory
 SPAN = 4 * BLOCK  # rows that one thread adds up
 VALUES = 2**21  # read at a time, however many columns there are
 
 
-def rows_at_once(columns: int) -> int:
-    """Return how many rows of a wide table to read at a time."""
-    return max(1024, min(BLOCK, VALUES // max(columns, 1)))
+class Pattern(Rows, Protocol):
+    """Rows that lack the same columns, in memory or streamed."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that they have."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        ...
+
+    def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
+        """Return their moments."""
+        ...
+
+
+P = TypeVar("P", bound=Pattern)
 
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """Rows that can be read, and read again.
+    """Rows of an opened table, with their response and weights, which can be read repeatedly."""
 
-    Parameters
-    ----------
-    table : Table
-        The features.
-    columns : tuple of Column
-        Those of the problem's columns that this table has.
-    response : str or None
-        Name of the response; None where no column is one.
-    y : array of shape (n,) or None
-        The response of each row.
-    weights : array of shape (n,) or None
-        The weight of each row.
-    where : str
-        What to call these rows in an error.
-    jobs : int, default=1
-        Threads that add up long tables.
-    """
-
-    table: Table
-    columns: tuple[Column, ...]
-    response: str | None
+    table: Table  # the features
+    columns: tuple[Column, ...]  # those of the problem's columns that this table has
+    response: str | None  # its name; None where no column is one
     y: Array | None
     weights: Array | None
-    where: str
-    jobs: int = 1
+    where: str  # what to call the rows in an error
+    jobs: int = 1  # threads that add up long tables
+    names: tuple[str, ...] = field(init=False)  # of the encoded columns, and of the response
 
     def __post_init__(self) -> None:
-        if self.y is not None and len(self.y) != self.table.rows:
-            raise LengthsDiffer(self.where, self.table.rows, len(self.y))
-        w = None if self.weights is None else checked_weights(self.weights, self.table.rows)
-        if self.response is None or self.y is None:
+        features = [output for column in self.columns for output in column.outputs]
+        own = () if self.response is None else (self.response,)
+        object.__setattr__(self, "names", (*features, *own))
+        rows = self.table.rows
+        w = None if self.weights is None else checked_weights(self.weights, rows)
+        if self.y is None:
             return
-        counts = np.isfinite(self.y) if w is None else np.isfinite(self.y) | (w == 0.0)
-        if bad := int(np.count_nonzero(~counts)):
-            raise NotFinite({self.response: bad}, len(self.y), f"The response of {self.where}")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the encoded columns, and that of the response."""
-        return (*encoded(self.columns), *(() if self.response is None else (self.response,)))
+        if len(self.y) != rows:
+            raise BadTable(
+                f"{capital(self.where)} has {rows:,} rows of features and {len(self.y):,} of the "
+                "response.",
+                "Give as many of one as of the other.",
+            )
+        is_number = np.isfinite(self.y) if w is None else np.isfinite(self.y) | (w == 0.0)
+        if self.response is not None and (bad := int(np.count_nonzero(~is_number))):
+            raise NotFinite.of({self.response: bad}, rows, f"The response of {self.where}")
 
     @property
     def count(self) -> int:
@@ -79,13 +83,16 @@ class TableRows:
         return self.table.rows
 
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
-        """Read all rows once, or once more where their sums turn out to be too poor."""
-        full, rows = wholes(self.columns), self.table.rows
+        """Read all rows once, and again where columns nearly depend on each other."""
+        full, rows = [c.outputs for c in self.columns if c.full], self.table.rows
+        blocks = partial(self._parts, 0, rows)
+        if rows <= BLOCK:
+            blocks = partial(iter, [*blocks()])  # encoded once, though they may be read again
         try:
             if self.jobs == 1 or rows < 2 * SPAN:
                 return Moments.read(
                     self.names,
-                    partial(self._parts, 0, rows),
+                    blocks,
                     rows,
                     precision=precision,
                     intercept=intercept,
@@ -97,7 +104,7 @@ class TableRows:
                 return found
             return self._side_by_side(better)
         except NotFinite as error:
-            raise NotFinite(error.counts, error.rows, self.where) from None
+            raise NotFinite.of(error.about["counts"], error.about["rows"], self.where) from None
 
     def by_pattern(self) -> dict[tuple[str, ...], TableRows]:
         """Split the rows by the columns they lack."""
@@ -112,18 +119,14 @@ class TableRows:
             has = tuple(c for c, gone in zip(self.columns, pattern, strict=True) if not gone)
             lacks = tuple(c.name for c, gone in zip(self.columns, pattern, strict=True) if gone)
             if not has:
-                raise RowsWithoutFeatures(self.where, len(index))
-            weights = None if self.weights is None else self.weights[index]
-            split[lacks] = replace(
-                self, table=self.table.take(index), columns=has, y=self._y(index), weights=weights
-            )
+                raise NotFinite.without_features(self.where, len(index))
+            split[lacks] = replace(self.take(index), columns=has)
         return split
 
-    def none(self) -> TableRows:
-        """Return none of the rows."""
-        weights = None if self.weights is None else self.weights[:0]
-        table = self.table.take(np.zeros(0, dtype=np.intp))
-        return replace(self, table=table, y=self._y(slice(0)), weights=weights)
+    def take(self, index: Any) -> TableRows:
+        """Return some of the rows."""
+        y, weights = (None if own is None else own[index] for own in (self.y, self.weights))
+        return replace(self, table=self.table.take(index), y=y, weights=weights)
 
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
         """Yield blocks of encoded columns, in the order of ``names``; no row of weight zero."""
@@ -135,16 +138,13 @@ class TableRows:
             else:
                 yield block[weights > 0.0], weights[weights > 0.0]
 
-    def _y(self, rows: Any) -> Array | None:
-        return None if self.y is None else self.y[rows]
-
     def _side_by_side(self, precision: Kept) -> Moments:
         """Add up spans of rows in threads, and the spans in their order."""
         from joblib import Parallel, delayed
 
         sums, rows = partial(Moments.of_blocks, self.names, precision=precision), self.table.rows
         spans = [(start, min(start + SPAN, rows)) for start in range(0, rows, SPAN)]
-        with threadpool_limits(1):  # the spans are what is done side by side
+        with threadpool_limits(1):  # the spans run in parallel
             try:
                 each = Parallel(n_jobs=self.jobs, require="sharedmem")(
                     delayed(sums)(self._parts(*span)) for span in spans
@@ -156,6 +156,59 @@ class TableRows:
     def _parts(self, first: int, last: int) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
         for start in range(first, last, BLOCK):
             stop = min(start + BLOCK, last)
+            own = () if self.y is None else (self.y[start:stop],)
             w = None if self.weights is None else self.weights[start:stop]
-            y = self._y(slice(start, stop))
-            yield (self.table.read(self.columns, start, stop), *(() if y is None else (y,))), w
+            yield (self.table.read(self.columns, start, stop), *own), w
+
+
+def rows_at_once(columns: int) -> int:
+    """Return how many rows of a wide table to read at a time."""
+    return max(1024, min(BLOCK, VALUES // max(columns, 1)))
+
+
+def named_patterns(
+    name: str,
+    split: Mapping[tuple[str, ...], P],
+    where: str,
+    *,
+    taken: Collection[str],
+    intercept: bool,
+    known: Collection[str] = (),
+) -> tuple[dict[str, P], list[PoolwiseWarning]]:
+    """Name the patterns of a table, and leave out those of too few rows.
+
+    With at most as many rows as coefficients, the noise of a pattern cannot be estimated. The
+    largest pattern stays in any case. Patterns in ``known`` always stay; if there are any, the
+    largest one has no exception.
+    """
+    largest = max(split.values(), key=lambda piece: piece.count, default=None)
+    if any(k == name or k.startswith(f"{name} without ") for k in known):
+        largest = None
+    named: dict[str, P] = {}
+    small: list[int] = []
+    for lacks, piece in split.items():
+        rows, own = piece.count, pattern_name(name, lacks, (*taken, *named), known)
+        if own in known or piece is largest or rows > len(encoded(piece.columns)) + intercept:
+            named[own] = piece
+        else:
+            small.append(rows)
+    if not small:
+        return named, []
+    what = (
+        f"{plural(sum(small), 'row')} of {where} with missing values, in "
+        f"{plural(len(small), 'pattern')} of too few rows to estimate a noise from: left out."
+    )
+    return named, [LeftOut(what, "Impute or drop these values to use the rows.")]
+
+
+def pattern_name(
+    name: str, lacks: Sequence[str], taken: Collection[str], known: Collection[str] = ()
+) -> str:
+    """Name the rows of a table that lack some columns, unlike any other source."""
+    if not lacks:
+        return name
+    full = f"{name} without {', '.join(lacks)}"
+    # A name that was taken at fit may not be in `taken` now, but the longer one is then known.
+    while full in taken or f"{full} (too)" in known:
+        full += " (too)"
+    return full

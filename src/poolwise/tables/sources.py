@@ -1,31 +1,36 @@
-"""Sources: what the user calls history, under names, safe from being cut like rows."""
+"""Sources: what a source can be, and how each kind is opened."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from os import PathLike
+from typing import Any, NamedTuple
 
-from poolwise.errors import BadSource, DuplicateColumns, SlicedSources
-from poolwise.moments import Moments
-from poolwise.store import is_moments_path
-from poolwise.tables.clusters import is_elsewhere
-from poolwise.tables.files import Files, is_path
+from poolwise.errors import BadColumns, BadSource
+from poolwise.moments.moments import Moments
+from poolwise.moments.moments_json import is_moments_path
+from poolwise.numerics.chunks import weights_as_numbers
+from poolwise.tables.arrow import kinds_wanted
+from poolwise.tables.encoding import Column
+from poolwise.tables.file_table import open_files
+from poolwise.tables.files import Files
+from poolwise.tables.memory import ArrayTable, Table, name_of, open_table, response_numbers
+from poolwise.tables.rows import TableRows
+from poolwise.tables.streamed import StreamedTable
+from poolwise.tables.streamed_rows import StreamedRows
+from poolwise.tables.streams import Stream, is_stream
+
+# Frames whose rows are not in this process: package and name of the type -> our module.
+FRAMES_ELSEWHERE = {
+    ("dask.dataframe", "DataFrame"): "dask",
+    ("pyspark.sql", "DataFrame"): "spark",
+    ("pyarrow._dataset", "Dataset"): "streams",
+}
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """One source as the user gave it.
-
-    Parameters
-    ----------
-    X : object
-        The features, as a table or as files.
-    y : object or None
-        The response; None when it is a column of ``X``.
-    weights : object or None
-        Row weights.
-    """
+class Given(NamedTuple):
+    """A source of rows: a table, a frame elsewhere or files; its response, unless a column."""
 
     X: Any
     y: Any = None
@@ -55,40 +60,30 @@ class Sources:
     """
 
     def __init__(self, sources: Any) -> None:
-        self._named = _named(sources)
-
-    @classmethod
-    def of(cls, sources: Any, target_rows: int) -> Sources:
-        """Wrap what fit was given, unless scikit-learn may have cut it.
-
-        Parameters
-        ----------
-        sources : object
-            As in :meth:`PooledRegressor.fit`.
-        target_rows : int
-            Number of rows of the target: a bare list of as many things may have been cut with it.
-
-        Returns
-        -------
-        Sources
-            What was given, by name.
-        """
-        if isinstance(sources, Sources):
-            return sources
-        # Had a path been cut, it would be a list of letters; a frame of a cluster is not cut, and
-        # to tell its length it would have to be run.
-        if is_path(sources) or is_elsewhere(sources):
-            return cls(sources)
-        bare = isinstance(sources, list) or not isinstance(sources, tuple | Mapping | Moments)
-        if bare and hasattr(sources, "__len__") and len(sources) == target_rows:
-            raise SlicedSources(type(sources).__name__, target_rows)
-        return cls(sources)
+        self.named = _named(sources)
 
     def __iter__(self) -> Iterator[tuple[str, Given | Moments]]:
-        return iter(self._named.items())
+        return iter(self.named.items())
 
     def __repr__(self) -> str:
-        return f"Sources({list(self._named)})"
+        return f"Sources({list(self.named)})"
+
+
+def sources_of(given: Any, target_rows: int) -> Sources:
+    """Wrap the sources of a fit; raise an error if scikit-learn may have cut them like rows."""
+    if isinstance(given, Sources):
+        return given
+    # A path that was cut would be a list of letters. A frame elsewhere is never cut, and would have
+    # to be computed to tell its length.
+    kept = isinstance(given, tuple | Mapping | Moments | str | PathLike) or is_elsewhere(given)
+    if not kept and hasattr(given, "__len__") and len(given) == target_rows:
+        raise BadSource(
+            f"sources is a {type(given).__name__} of length {target_rows}, and X has "
+            f"{target_rows} rows: scikit-learn cuts such an argument like rows in "
+            "cross-validation, so sources may have been lost.",
+            "Wrap it: sources=poolwise.Sources(...).",
+        )
+    return Sources(given)
 
 
 def _named(sources: Any) -> dict[str, Given | Moments]:
@@ -99,11 +94,11 @@ def _named(sources: Any) -> dict[str, Given | Moments]:
     if isinstance(sources, Mapping):
         names = [str(name) for name in sources]
         if len(set(names)) < len(names):
-            raise DuplicateColumns(names, "sources")
+            raise BadColumns.repeated(names, "sources")
         return {str(name): _source(str(name), source) for name, source in sources.items()}
     if isinstance(sources, list) or (
         isinstance(sources, tuple)
-        and all(isinstance(s, tuple | Moments | Files) or is_path(s) for s in sources)
+        and all(isinstance(s, tuple | Moments | Files | str | PathLike) for s in sources)
     ):
         return {f"source {k}": _source(f"source {k}", s) for k, s in enumerate(sources, start=1)}
     return {"source": _source("source", sources)}
@@ -112,22 +107,125 @@ def _named(sources: Any) -> dict[str, Given | Moments]:
 def _source(name: str, source: Any) -> Given | Moments:
     if isinstance(source, Moments):
         return source
-    if is_moments_path(source):
-        return Moments.load(source)
-    if isinstance(source, Files) or is_path(source):
-        return Given(source if isinstance(source, Files) else Files(source))
+    if isinstance(source, str | PathLike):
+        return Moments.load(source) if is_moments_path(source) else Given(Files(source))
+    if isinstance(source, Files):
+        return Given(source)
     if isinstance(source, tuple) and len(source) in (2, 3):
         X = source[0]
-        if isinstance(X, Files) or is_path(X) or is_elsewhere(X):  # their response is a column
-            raise BadSource(name, source, is_split=True)
+        if isinstance(X, Files | str | PathLike) or is_elsewhere(X):
+            raise BadSource(
+                f"Source {name!r} has its response beside files, a dataset or a frame of a "
+                "cluster, whose rows cannot be matched with it.",
+                "Give them alone, the response being one of their columns.",
+            )
         return Given(*source)
     if is_elsewhere(source):
         return Given(source)
-    if hasattr(source, "__dask_graph__"):  # not a DataFrame; it has any attribute one asks for
-        raise BadSource(name, source)
-    # Of a lazy frame, only the type is asked for columns: to tell them it would have to plan.
+    # Of a lazy frame, only the type is asked for columns: the frame would have to be planned. Other
+    # objects of Dask have every attribute.
     holders = (type(source), source)
     is_table = hasattr(source, "__arrow_c_stream__") or any(hasattr(h, "columns") for h in holders)
-    if is_table and getattr(source, "ndim", 2) == 2:
+    is_dask = hasattr(source, "__dask_graph__")
+    if is_table and not is_dask and getattr(source, "ndim", 2) == 2:
         return Given(source)
-    raise BadSource(name, source)
+    raise BadSource(
+        f"Source {name!r} is a {type(source).__name__}.",
+        "Give (X, y), (X, y, weights), a table, files, a query, a dataset or a Dask or Spark "
+        "DataFrame that hold the response as a column, Moments, or the path of a .moments.json "
+        "file. (A list is a list of sources: write (X, y), not [X, y].)",
+    )
+
+
+def is_elsewhere(table: Any) -> bool:
+    """Say whether rows are on a cluster or in a dataset; nothing is imported to find out."""
+    return _engine_of(table) is not None
+
+
+class UnreadFrame(NamedTuple):
+    """A frame elsewhere or a stream, of which only the columns are known."""
+
+    engine: Any  # our module, with types_of(table), kind_of_type(type) and TableBatches
+    table: Any
+    types: dict[str, Any]
+
+
+def find_frame(table: Any, where: str) -> UnreadFrame:
+    """Find the engine of a frame of a cluster, a dataset or a stream, and its columns."""
+    module = _engine_of(table)
+    if module is None:
+        module, table = "streams", Stream(table, where)
+    engine = import_module(f"poolwise.tables.{module}")
+    types: list[tuple[str, Any]] = engine.types_of(table)
+    if len(dict(types)) < len(types):
+        raise BadColumns.repeated([name for name, _ in types], where)
+    return UnreadFrame(engine, table, dict(types))
+
+
+def open_frame(
+    frame: UnreadFrame, where: str, texts: Mapping[str, bool], response: str | None
+) -> StreamedTable:
+    """Open a frame as a table, reading none of its rows yet."""
+    engine, table, types = frame
+    kinds = kinds_wanted(types, engine.kind_of_type, where, texts, response)
+    return StreamedTable(engine.TableBatches(table, tuple(types), kinds, where), where)
+
+
+def _engine_of(table: Any) -> str | None:
+    for kind in type(table).__mro__:
+        for (package, name), module in FRAMES_ELSEWHERE.items():
+            if kind.__name__ == name and f"{kind.__module__}.".startswith(f"{package}."):
+                return module
+    return None
+
+
+def open_source(
+    name: str, source: Given, texts: Mapping[str, bool], response: str, jobs: int = 1
+) -> Table | StreamedTable:
+    """Open the table of a source, in memory or streamed."""
+    where, X = f"source {name!r}", source.X
+    if isinstance(X, Files):
+        return open_files(X, where, texts, response, jobs)
+    if source.y is None and source.weights is None and (is_elsewhere(X) or is_stream(X)):
+        return open_frame(find_frame(X, where), where, texts, response)
+    table = open_table(X, where)
+    if not isinstance(table, ArrayTable):
+        return table
+    if len(table.names) > len(texts):
+        raise BadSource(
+            f"Source {name!r} is an array of {len(table.names)} columns, the target has "
+            f"{len(texts)}.",
+            "Arrays are matched by position (the source's columns are the target's first ones): "
+            f"give at most {len(texts)} columns, or use tables with column names.",
+        )
+    return ArrayTable(table.values, tuple(texts)[: len(table.names)])
+
+
+def rows_of(
+    name: str,
+    source: Given,
+    table: Table | StreamedTable,
+    has: tuple[Column, ...],
+    wanted: Sequence[str],
+    response: str,
+    own_name: str | None,
+    jobs: int = 1,
+) -> TableRows | StreamedRows:
+    """Return the rows of a source."""
+    if source.y is None and response not in table.names:
+        raise BadSource.no_response(name, response, table.names)
+    if not has and (isinstance(table, StreamedTable) or table.rows):
+        raise BadSource.nothing_shared(name, table.names, wanted)
+    if isinstance(table, StreamedTable):
+        return StreamedRows(table, has, response, name)
+    if source.y is None:
+        y = table.read([Column(response)], 0, table.rows)[:, 0]
+    else:
+        theirs = name_of(source.y)
+        if theirs and own_name and theirs != own_name:
+            raise BadSource.other_response(name, theirs, own_name)
+        if response in table.names:
+            raise BadColumns.response_in_features(response, f"source {name!r}")
+        y = response_numbers(source.y, response)
+    weights = None if source.weights is None else weights_as_numbers(source.weights)
+    return TableRows(table, has, response, y, weights, f"source {name!r}", jobs)

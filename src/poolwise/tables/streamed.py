@@ -1,21 +1,32 @@
-"""StreamedTable: a table in shards, each read where its rows are and then forgotten."""
+"""StreamedTable: a table in shards, each read where its rows are and then forgotten.
+
+A task turns the rows of a shard into something that can be added up: levels, or moments. The sum is
+taken in the order of the shards, so that its bits do not depend on who reads them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
 
-from poolwise.progress import reading_bar
-from poolwise.tables.arrow_columns import Kind, texts_in
-from poolwise.tables.checkpoint import Checkpoint
-from poolwise.tables.columns import MOST_LEVELS
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from poolwise.errors import BadOption, checked_jobs
+from poolwise.moments.progress import reading_bar
+from poolwise.tables.arrow import Kind, texts_in
+from poolwise.tables.encoding import MOST_LEVELS, KnownLevels
 from poolwise.tables.files import Nulls
+
+CLUSTERS = {"distributed": "dask", "pyspark": "spark"}  # package of a client -> our module
+Seen = Callable[[int, float], None]  # is told how many rows and bytes were read
 
 
 class Part(NamedTuple):
-    """Some rows: Arrow arrays by name, and where they came from."""
+    """Some rows: Arrow arrays by name, where they came from, and the bytes that were read."""
 
     columns: Mapping[str, Any]
     rows: int
@@ -23,7 +34,7 @@ class Part(NamedTuple):
     size: float
 
     def slices(self, rows: int) -> Iterator[Part]:
-        """Yield the same rows, so many at a time."""
+        """Yield the same rows in smaller parts."""
         for start in range(0, self.rows, rows):
             columns = {n: column.slice(start, rows) for n, column in self.columns.items()}
             count = min(rows, self.rows - start)
@@ -43,87 +54,111 @@ class Shard(Protocol):
         ...
 
 
-class Additive(Protocol):
-    """What is known of some rows, and of more when it is added up."""
+@dataclass(frozen=True, eq=False)
+class ArrowShard:
+    """Rows in Arrow batches."""
 
-    def __add__(self, other: Self) -> Self: ...
+    batches: Any
+    names: tuple[str, ...]
+    where: str
 
-    def plain(self) -> Any:
-        """Return what JSON can hold."""
-        ...
-
-    @classmethod
-    def of_plain(cls, plain: Any) -> Self:
-        """Return what :meth:`plain` was made of."""
-        ...
-
-
-A_co = TypeVar("A_co", bound=Additive, covariant=True)
-A = TypeVar("A", bound=Additive)
+    def parts(self, names: Sequence[str]) -> Iterator[Part]:
+        """Yield the rows."""
+        for batch in self.batches:
+            columns = dict(zip(self.names, batch.columns, strict=True))
+            some = {n: columns[n] for n in names}
+            yield Part(some, batch.num_rows, self.where, float(batch.nbytes))
 
 
-class Task(Protocol[A_co]):
-    """What a worker does with the rows of a shard. It is pickled, and so is what it returns."""
+class Task(Protocol):
+    """What a worker does with the rows of a shard; it and its result, a sum, can be pickled."""
 
     @property
     def names(self) -> Sequence[str]:
         """The columns to read."""
         ...
 
-    @property
-    def key(self) -> str:
-        """Text that is another one for every other task."""
-        ...
-
-    def __call__(self, parts: Iterator[Part]) -> A_co:
+    def __call__(self, parts: Iterator[Part]) -> Any:
         """Read all rows of a shard."""
         ...
 
-    def restored(self, plain: Any) -> A_co:
-        """Return a result that was written as JSON."""
-        ...
 
+@dataclass(frozen=True, eq=False)
+class Done:
+    """The result of a task, and how many rows and bytes were read for it."""
 
-class Done(NamedTuple, Generic[A]):
-    """What a worker found, and how much it has read for that."""
-
-    result: A
+    result: Any
     rows: int
     size: float
 
+    def __add__(self, other: Done) -> Done:
+        return Done(self.result + other.result, self.rows + other.rows, self.size + other.size)
 
-Seen = Callable[[int, float], None]
+
+def read_shard(task: Task, shard: Shard, seen: Seen | None = None) -> Done:
+    """Run a task on one shard, and report progress after each part."""
+    rows, size = 0, 0.0
+
+    def counted() -> Iterator[Part]:
+        nonlocal rows, size
+        for part in shard.parts(task.names):
+            yield part
+            rows, size = rows + part.rows, size + part.size
+            if seen is not None:
+                seen(part.rows, part.size)
+
+    return Done(task(counted()), rows, size)
 
 
-@dataclass(frozen=True, eq=False)
-class Reading(Generic[A]):
-    """A task, and the count of what is read for it.
+def read_alone(task: Task, shard: Shard) -> Done:
+    """Run a task on one shard, beside others on the same machine: BLAS gets one thread."""
+    with threadpool_limits(1):
+        return read_shard(task, shard)
 
-    Parameters
-    ----------
-    task : Task
-        What to do with the rows.
-    """
 
-    task: Task[A]
+class Workers(Protocol):
+    """Whoever can read shards."""
 
-    def __call__(self, shard: Shard, seen: Seen | None = None) -> Done[A]:
-        """Read one shard, and say after each part how many rows and bytes it was."""
-        rows, size = 0, 0.0
+    def each(self, task: Task, shards: Sequence[Shard], seen: Seen) -> Iterator[Any]:
+        """Run a task on every shard; yield the results in the order of the shards."""
+        ...
 
-        def counted() -> Iterator[Part]:
-            nonlocal rows, size
-            for part in shard.parts(self.task.names):
-                yield part
-                rows, size = rows + part.rows, size + part.size
-                if seen is not None:
-                    seen(part.rows, part.size)
 
-        return Done(self.task(counted()), rows, size)
+@dataclass(frozen=True)
+class Threads:
+    """Threads of this process; with ``joblib.parallel_config("loky")``, processes."""
+
+    jobs: int = 1
+
+    def each(self, task: Task, shards: Sequence[Shard], seen: Seen) -> Iterator[Any]:
+        """Run a task on every shard; yield the results in the order of the shards."""
+        with threadpool_limits(1):  # else bits might depend on how many threads BLAS has left
+            if self.jobs == 1 or len(shards) < 2:
+                for shard in shards:
+                    yield read_shard(task, shard, seen).result
+                return
+            pool = Parallel(n_jobs=self.jobs, prefer="threads", return_as="generator")
+            for done in pool(delayed(read_shard)(task, shard) for shard in shards):
+                seen(done.rows, done.size)
+                yield done.result
+
+
+def workers_of(given: Any, jobs: int | None = None) -> Workers:
+    """Return the workers that were asked for."""
+    if given is None:
+        return Threads(checked_jobs(jobs))
+    if isinstance(given, int):
+        return Threads(checked_jobs(given, "workers"))
+    for kind in type(given).__mro__:
+        if module := CLUSTERS.get(kind.__module__.partition(".")[0]):
+            found: Workers = import_module(f"poolwise.tables.{module}").workers(given)
+            return found
+    what = "a number of threads, a Dask client or a Spark session"
+    raise BadOption.of("workers", given, what)
 
 
 class Batches(Shard, Protocol):
-    """Rows in shards, as often as they are asked for."""
+    """Rows in shards, which can be read repeatedly."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,97 +167,67 @@ class Batches(Shard, Protocol):
 
     @property
     def kinds(self) -> Mapping[str, Kind]:
-        """What those columns hold that may be read."""
+        """What the columns hold that may be read."""
         ...
 
     @property
     def rows(self) -> int | None:
-        """About how many rows there are, where that is known before they are read."""
+        """About how many rows there are; None if that is not known before they are read."""
         ...
 
     @property
     def size(self) -> float:
-        """Bytes of all rows, to measure progress by; 0 where that is not known."""
+        """Bytes of all rows, to measure progress by; 0 if not known."""
         ...
 
-    @property
-    def key(self) -> str | None:
-        """Text that is another one when rows change; None where nobody can tell."""
-        ...
-
-    def each(self, reading: Reading[A], seen: Seen, skip: int = 0) -> Iterator[A]:
-        """Read every shard but the first ``skip``, wherever it is; yield results in their order."""
+    def each(self, task: Task, seen: Seen) -> Iterator[Any]:
+        """Run a task on every shard; yield the results in the order of the shards."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedTable:
-    """A table of any size.
+class FrameBatches:
+    """What batches of a frame, a stream or a dataset have in common."""
 
-    Parameters
-    ----------
-    batches : Batches
-        Its rows.
-    where : str
-        What to call it in an error.
-    weights : str, optional
-        The column of row weights.
-    nulls : {"split", "drop", "raise"}, default="split"
-        What a missing value does; see :class:`poolwise.Files`.
-    progress : bool, optional
-        Whether to show a bar.
-    checkpoint : Checkpoint, optional
-        Where to keep what was found so far.
-    """
+    frame: Any
+    names: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    where: str
+    rows: int | None = None
+    size: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedTable:
+    """A table of any size."""
 
     batches: Batches
-    where: str
-    weights: str | None = None
-    nulls: Nulls = "split"
-    progress: bool | None = None
-    checkpoint: Checkpoint | None = None
+    where: str  # what to call it in an error
+    weights: str | None = None  # the column of row weights
+    nulls: Nulls = "split"  # what a missing value does; see Files
+    progress: bool | None = None  # whether to show a bar
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns, without that of the weights."""
+        """Names of the columns, without the weights."""
         return tuple(n for n in self.batches.names if n != self.weights)
 
-    def levels_of(self, name: str) -> tuple[str, ...] | None:
-        """Return the levels of a text column, sorted; None for numbers."""
-        return self._levels.get(name, ()) if self.batches.kinds[name] == "text" else None
+    def levels(self, names: Sequence[str]) -> KnownLevels:
+        """Return the sorted levels of text columns, None for numbers; leave out empty columns."""
+        kinds = self.batches.kinds
+        known = {n: self._levels[n] if kinds[n] == "text" else None for n in names}
+        return {n: own for n, own in known.items() if own != () and kinds[n] != "void"}
 
-    def is_void(self, name: str) -> bool:
-        """Say whether a column has no value, where its type or its levels tell."""
-        kind = self.batches.kinds[name]
-        return kind == "void" or (kind == "text" and not self._levels[name])
-
-    def total(self, task: Task[A]) -> A | None:
-        """Run a task on every shard and add up what it finds, in the order of the shards.
-
-        The order, and with it every bit, is the same for any number of workers; so is what a run
-        that was killed and begun again ends with. Of no shards, the total is None.
-        """
-        kept = self.checkpoint
-        name = "" if kept is None else kept.task(f"{self.batches.key} {task.key}")
-        found = (0, None) if kept is None else kept.restored(name, task.restored)
+    def total(self, task: Task) -> Any:
+        """Run a task on every shard and add up the results; None if there is no shard."""
+        total = None
         with reading_bar(f"Reading {self.where}", self.batches.size, show=self.progress) as bar:
-            try:
-                for result in self.batches.each(Reading(task), bar.update, found[0]):
-                    done, total = found
-                    found = done + 1, result if total is None else total + result
-                    if kept is not None:
-                        kept.keep(name, *found)
-            except KeyboardInterrupt:
-                if kept is not None:
-                    kept.keep(name, *found, at_once=True)
-                raise
-            finally:
-                if kept is not None:
-                    kept.end(name, *found)
-        return found[1]
+            for result in self.batches.each(task, bar.update):
+                total = result if total is None else total + result
+        return total
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
-        """Read all rows of some columns here, and show how far that is."""
+        """Read all rows of some columns in this process."""
         with reading_bar(f"Reading {self.where}", self.batches.size, show=self.progress) as bar:
             for part in self.batches.parts(names):
                 yield part
@@ -230,7 +235,7 @@ class StreamedTable:
 
     @cached_property
     def _levels(self) -> dict[str, tuple[str, ...]]:
-        """The levels of all text columns, from one reading of these columns alone."""
+        """The levels of all text columns, from one pass over these columns alone."""
         names = tuple(n for n, kind in self.batches.kinds.items() if kind == "text")
         found = (self.total(FindLevels(names)) if names else None) or LevelsFound({})
         return {name: tuple(sorted(found.texts.get(name, ()))) for name in names}
@@ -238,54 +243,23 @@ class StreamedTable:
 
 @dataclass(frozen=True)
 class LevelsFound:
-    """The different texts of some columns, of which more than a few too many need not be known.
-
-    Parameters
-    ----------
-    texts : mapping of str to frozenset of str
-        By column.
-    """
+    """The different texts of some columns; those beyond the limit may be left out."""
 
     texts: Mapping[str, frozenset[str]]
 
     def __add__(self, other: LevelsFound) -> LevelsFound:
-        names = dict.fromkeys((*self.texts, *other.texts))
-        return LevelsFound(
-            {n: self._of(n) | (frozenset() if self._full(n) else other._of(n)) for n in names}
-        )
-
-    def _of(self, name: str) -> frozenset[str]:
-        return self.texts.get(name, frozenset())
-
-    def _full(self, name: str) -> bool:
-        return len(self._of(name)) > MOST_LEVELS  # refused anyway
-
-    def plain(self) -> dict[str, list[str]]:
-        """Return what JSON can hold."""
-        return {name: sorted(texts) for name, texts in self.texts.items()}
-
-    @classmethod
-    def of_plain(cls, plain: Any) -> LevelsFound:
-        """Return what :meth:`plain` was made of."""
-        return cls({name: frozenset(texts) for name, texts in plain.items()})
+        texts = dict(other.texts)
+        for name, own in self.texts.items():
+            is_full = len(own) > MOST_LEVELS  # an error anyway
+            texts[name] = own if is_full else own | texts.get(name, frozenset())
+        return LevelsFound(texts)
 
 
 @dataclass(frozen=True)
 class FindLevels:
-    """The task of finding the levels of text columns.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The columns.
-    """
+    """The task of finding the levels of text columns."""
 
     names: tuple[str, ...]
-
-    @property
-    def key(self) -> str:
-        """Text that is another one for every other task."""
-        return repr(self)
 
     def __call__(self, parts: Iterator[Part]) -> LevelsFound:
         """Read all rows of a shard."""
@@ -294,7 +268,3 @@ class FindLevels:
             there = {n: frozenset(texts_in(c)) for n, c in part.columns.items() if n in self.names}
             found += LevelsFound(there)
         return found
-
-    def restored(self, plain: Any) -> LevelsFound:
-        """Return levels that were written as JSON."""
-        return LevelsFound.of_plain(plain)

@@ -2,44 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from typing import TypeVar
 
 import numpy as np
 
-from poolwise.double_double import Array
-from poolwise.errors import RowsDropped, TransferWarning
-from poolwise.moments import Moments
-from poolwise.precision import Kept, Precision, chosen
-from poolwise.tables.columns import Column, wholes
-from poolwise.tables.pattern_sums import PatternSums, SumByPattern, check_few
+from poolwise._typing import Array
+from poolwise.errors import LeftOut, NotFinite, PoolwiseWarning
+from poolwise.moments.moments import Moments
+from poolwise.numerics.precision import Kept, Precision, chosen
+from poolwise.tables.encoding import Column, wholes
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
-from poolwise.tables.streamed import StreamedTable
+from poolwise.tables.streamed import Part, StreamedTable
+
+MOST_PATTERNS = 1000  # each is a source, and holds a matrix
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class PatternSums:
+    """Moments by the raw columns that rows lack, and how many values are missing."""
+
+    moments: dict[Lacks, Moments]
+    tally: Tally
+
+    def __add__(self, other: PatternSums) -> PatternSums:
+        moments, tally = dict(self.moments), Tally()
+        for lacks, more in other.moments.items():
+            moments[lacks] = moments[lacks] + more if lacks in moments else more
+        tally.add(self.tally)
+        tally.add(other.tally)
+        return PatternSums(moments, tally)
+
+
+@dataclass(frozen=True)
+class SumByPattern:
+    """The task of adding up the rows of a shard."""
+
+    splitter: RowSplitter
+    precision: Kept
+    only: tuple[Lacks, ...] | None
+    where: str
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns to read."""
+        return self.splitter.names
+
+    def __call__(self, parts: Iterator[Part]) -> PatternSums:
+        """Read all rows of a shard once."""
+        total: dict[Lacks, Moments] = {}
+        tally = Tally()
+        pieces = self.splitter.pieces(parts, tally)
+        for lacks, run in groupby(pieces, lambda piece: piece.lacks):
+            if self.only is not None and lacks not in self.only:
+                continue
+            names = self.splitter.names_of(lacks)
+            blocks = ((piece.arrays, piece.weights) for piece in run)
+            own = Moments.of_blocks(names, blocks, precision=self.precision)
+            total[lacks] = total[lacks] + own if lacks in total else own
+            check_few(total, self.where)
+        return PatternSums(total, tally)
+
+
+def without_void(found: Mapping[Lacks, T], columns: Sequence[Column]) -> dict[Lacks, T]:
+    """Sort patterns; a column that no row has is part of none: the whole table lacks it."""
+    void = set.intersection(*map(set, found)) if found else set[str]()
+    return {
+        tuple(n for n in lacks if n not in void): found[lacks]
+        for lacks in sorted(found, key=lambda lacks: [c.name in lacks for c in columns])
+    }
+
+
+def check_few(patterns: Sized, where: str) -> None:
+    """Raise an error if there are more patterns of missing columns than can be held."""
+    if len(patterns) > MOST_PATTERNS:
+        raise NotFinite(
+            f"The rows of {where} lack columns in more than {MOST_PATTERNS:,} different patterns, "
+            "and each would be a source.",
+            'Read them with Files(..., nulls="drop"), read fewer columns with '
+            "Files(..., columns=...), or impute the values first.",
+            patterns=len(patterns),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class StreamedRows:
-    """Rows of any number, which can be read again.
-
-    Parameters
-    ----------
-    table : StreamedTable
-        All columns.
-    columns : tuple of Column
-        Those of the problem's columns that the table has.
-    response : str or None
-        Name of the response, where one column is it.
-    source : str
-        Name of the source.
-    """
+    """Rows of a streamed table, which can be read repeatedly."""
 
     table: StreamedTable
-    columns: tuple[Column, ...]
-    response: str | None
-    source: str
+    columns: tuple[Column, ...]  # those of the problem's columns that the table has
+    response: str | None  # its name, where one column is it
+    source: str  # name of the source
     _read: dict[Precision, dict[Lacks, Moments]] = field(default_factory=dict, init=False)
-    _tally: Tally = field(default_factory=Tally, init=False)
+    tally: Tally = field(default_factory=Tally, init=False)
 
     @cached_property
     def splitter(self) -> RowSplitter:
@@ -53,31 +112,23 @@ class StreamedRows:
 
         A column that no row has is part of no pattern: it is the table that lacks it.
         """
-        found = self._moments(precision)
+        found = self.moments(precision)
         if precision == "auto":
             poor = {lacks: self._better(m, intercept) for lacks, m in found.items()}
             for better in {kept for lacks, kept in poor.items() if kept != found[lacks].precision}:
                 found |= self._sum(better, [k for k, kept in poor.items() if kept == better])
-        void = set.intersection(*map(set, found)) if found else set[str]()
-        return {
-            tuple(n for n in lacks if n not in void): StreamedPattern(
-                self, lacks, found[lacks].rows
-            )
-            for lacks in sorted(found, key=lambda lacks: [c.name in lacks for c in self.columns])
-        }
+        patterns = {lacks: StreamedPattern(self, lacks, own.rows) for lacks, own in found.items()}
+        return without_void(patterns, self.columns)
 
-    def cautions(self) -> list[TransferWarning]:
+    def cautions(self) -> list[PoolwiseWarning]:
         """Say how many rows were dropped in reading."""
-        own = self._tally
+        own = self.tally
         if self.table.nulls != "drop" or not own.incomplete:
             return []
-        return [RowsDropped(self.source, own.counts, own.incomplete, own.rows)]
+        return [LeftOut.rows(self.source, own.counts, own.incomplete, own.rows)]
 
-    def moments(self, lacks: Lacks, precision: Precision) -> Moments:
-        """Return the moments of the rows that lack some columns."""
-        return self._moments(precision)[lacks]
-
-    def _moments(self, precision: Precision) -> dict[Lacks, Moments]:
+    def moments(self, precision: Precision) -> dict[Lacks, Moments]:
+        """Return moments by the columns that rows lack, from an earlier reading if there is one."""
         if precision not in self._read:
             rows, columns = self.table.batches.rows, len(self.splitter.names_of(()))
             is_long = precision == "auto" and rows is None
@@ -96,23 +147,13 @@ class StreamedRows:
         task = SumByPattern(self.splitter, precision, which, self.table.where)
         found = self.table.total(task) or PatternSums({}, Tally())
         check_few(found.moments, self.table.where)
-        vars(self._tally).update(vars(found.tally))
+        vars(self.tally).update(vars(found.tally))
         return {lacks: moments for lacks, moments in found.moments.items() if moments.rows}
 
 
 @dataclass(frozen=True, eq=False)
 class StreamedPattern:
-    """Those rows of a streamed table that lack the same columns.
-
-    Parameters
-    ----------
-    rows : StreamedRows
-        All rows.
-    lacks : tuple of str
-        The raw columns that these rows lack.
-    count : int
-        Number of these rows.
-    """
+    """Those rows of a streamed table that lack the same columns."""
 
     rows: StreamedRows
     lacks: Lacks
@@ -126,7 +167,7 @@ class StreamedPattern:
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
         """Return the moments, from an earlier reading or from a new one."""
         del intercept  # what it asks for was read when the table was split
-        return self.rows.moments(self.lacks, precision)
+        return self.rows.moments(precision)[self.lacks]
 
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
         """Read the rows again: yield blocks of encoded columns; no row of weight zero."""

@@ -1,4 +1,4 @@
-"""Streams: whatever speaks the Arrow C stream, and lazy polars frames, read once."""
+"""Streams: Arrow C streams and lazy polars frames, read once, and pyarrow datasets."""
 
 from __future__ import annotations
 
@@ -12,71 +12,103 @@ from typing import Any
 
 import narwhals as nw
 
-from poolwise.errors import DuplicateColumns, NotInstalled, UnknownTable
-from poolwise.tables.arrow_columns import Kind, kind_of, kinds_wanted
-from poolwise.tables.streamed import A, Part, Reading, Seen, StreamedTable
+from poolwise.errors import BadTable, NotInstalled
+from poolwise.tables.arrow import Kind, kind_of
+from poolwise.tables.rows import rows_at_once
+from poolwise.tables.streamed import ArrowShard, Part, Seen, Task, read_shard
 
 HELD = 2**26  # bytes of a stream that are kept in memory; more go to a temporary file
+AHEAD = 1  # batches and fragments that pyarrow decodes before they are asked for, to hold few
+
+kind_of_type = kind_of
+
+
+class Stream:
+    """A stream whose columns are known, and of which no row is read yet."""
+
+    def __init__(self, table: Any, where: str) -> None:
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise NotInstalled.of(
+                f"Reading {where} as a stream", "pyarrow", "io", "Or give the rows as a data frame."
+            ) from None
+        if nw.dependencies.is_polars_lazyframe(table):
+            self.schema = table.clear().collect().to_arrow().schema
+            self.batches: Any = _collected(table)
+            return
+        try:
+            self.batches = pa.RecordBatchReader.from_stream(table)
+        except (pa.ArrowException, TypeError):  # a stream of a single column, such as a series
+            raise BadTable.unknown(type(table), where) from None
+        self.schema = self.batches.schema
+
+
+def _collected(frame: Any) -> Iterator[Any]:
+    for part in frame.collect_batches():
+        yield from part.to_arrow().to_batches()
+
+
+def is_stream(table: Any) -> bool:
+    """Say whether a table comes in batches and is not in memory already."""
+    if nw.dependencies.is_polars_lazyframe(table):
+        return hasattr(table, "collect_batches")
+    if nw.dependencies.is_into_dataframe(table) or nw.dependencies.is_into_series(table):
+        return False
+    return hasattr(table, "__arrow_c_stream__")
+
+
+def types_of(stream: Any) -> list[tuple[str, Any]]:
+    """Return names and types of the columns of a stream or a dataset."""
+    return [(field.name, field.type) for field in stream.schema]
 
 
 @dataclass(frozen=True, eq=False)
-class StreamBatches:
-    """Rows of a stream, which can be read again although the stream cannot.
+class TableBatches:
+    """Rows of a stream, which can be read again, or of a dataset, which are not kept.
 
-    The stream is run once, when rows are first asked for. Those columns that may be needed are kept
-    as they come: in memory while that is little, in a temporary file from there on.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of the stream.
-    stream : iterable of pyarrow.RecordBatch
-        It can be gone through once.
-    kinds : mapping of str to Kind
-        What the columns hold that may be read.
-    where : str
-        What to call the stream in an error.
+    A stream runs once, when rows are first asked for. The columns that may be needed are kept: in
+    memory while that is little, in a temporary file from there on.
     """
 
-    schema: Any
-    stream: Any
+    frame: Any
+    names: tuple[str, ...]
     kinds: Mapping[str, Kind]
     where: str
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all columns."""
-        return tuple(self.schema.names)
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self._kept.rows
+    def rows(self) -> int | None:
+        """Number of rows of a stream; a dataset would have to read text files to tell."""
+        return None if self._kept is None else self._kept.rows
 
     @property
     def size(self) -> float:
-        """Bytes of what is kept."""
-        return float(self._kept.size)
+        """Bytes of a stream; 0 for a dataset."""
+        return 0.0 if self._kept is None else float(self._kept.size)
 
-    @property
-    def key(self) -> None:
-        """Nobody can tell whether a stream is the same one."""
-
-    def each(self, reading: Reading[A], seen: Seen, skip: int = 0) -> Iterator[A]:
+    def each(self, task: Task, seen: Seen) -> Iterator[Any]:
         """Read all rows as one shard."""
-        if not skip:
-            yield reading(self, seen).result
+        yield read_shard(task, self, seen).result
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
-        """Yield all rows, from where they are kept."""
-        for batch in self._kept:
-            columns = {n: batch.column(n) for n in names}
-            yield Part(columns, batch.num_rows, self.where, float(batch.nbytes))
+        """Yield all rows of some columns."""
+        if self._kept is not None:
+            yield from ArrowShard(self._kept, tuple(self.kinds), self.where).parts(names)
+            return
+        batches = self.frame.to_batches(
+            columns=list(names),
+            batch_size=rows_at_once(len(names)),
+            batch_readahead=AHEAD,
+            fragment_readahead=AHEAD,
+        )
+        yield from ArrowShard(batches, tuple(names), self.where).parts(names)
 
     @cached_property
-    def _kept(self) -> KeptBatches:
+    def _kept(self) -> KeptBatches | None:
+        if not isinstance(self.frame, Stream):
+            return None
         kept = KeptBatches()
-        for batch in self.stream:
+        for batch in self.frame.batches:
             kept.add(batch.select([*self.kinds]))
         kept.finish()
         return kept
@@ -106,7 +138,7 @@ class KeptBatches:
             self._batches.clear()
 
     def finish(self) -> None:
-        """Say that there is no more to come."""
+        """Close the file after the last batch."""
         if self._writer is not None:
             self._writer.close()
 
@@ -118,54 +150,3 @@ class KeptBatches:
             return
         with pa.OSFile(self._path) as raw, pa.ipc.open_stream(raw) as reader:
             yield from reader
-
-
-def is_stream(table: Any) -> bool:
-    """Say whether a table is one that comes in batches and is not in memory already."""
-    if nw.dependencies.is_polars_lazyframe(table):
-        return hasattr(table, "collect_batches")
-    if nw.dependencies.is_into_dataframe(table) or nw.dependencies.is_into_series(table):
-        return False
-    return hasattr(table, "__arrow_c_stream__")
-
-
-def open_stream(
-    table: Any, where: str, texts: Mapping[str, bool], response: str | None
-) -> StreamedTable:
-    """Open a stream as a table, reading none of its rows yet.
-
-    Parameters
-    ----------
-    table : object
-        With ``__arrow_c_stream__``, or a polars LazyFrame.
-    where : str
-        What to call it in an error.
-    texts : mapping of str to bool
-        The features of the target, and whether they are text.
-    response : str or None
-        Name of the response, if one column is it.
-    """
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise NotInstalled(
-            f"Reading {where} as a stream", "pyarrow", "io", "Or give the rows as a data frame."
-        ) from None
-    if nw.dependencies.is_polars_lazyframe(table):
-        schema, stream = table.clear().collect().to_arrow().schema, _collected(table)
-    else:
-        try:
-            stream = pa.RecordBatchReader.from_stream(table)
-        except (pa.ArrowException, TypeError):  # a stream of a single column, such as a series
-            raise UnknownTable(type(table), where) from None
-        schema = stream.schema
-    if len(set(schema.names)) < len(schema.names):
-        raise DuplicateColumns(schema.names, where)
-    types = {field.name: field.type for field in schema}
-    kinds = kinds_wanted(types, kind_of, where, texts, response)
-    return StreamedTable(StreamBatches(schema, stream, kinds, where), where)
-
-
-def _collected(frame: Any) -> Iterator[Any]:
-    for part in frame.collect_batches():
-        yield from part.to_arrow().to_batches()

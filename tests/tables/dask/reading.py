@@ -7,11 +7,11 @@ import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
 from poolwise import Files
-from poolwise.intake import gather
-from poolwise.tables.columns import Column
-from poolwise.tables.file_batches import open_files
-from poolwise.tables.pattern_sums import SumByPattern
+from poolwise.tables.encoding import Column
+from poolwise.tables.file_table import open_files
+from poolwise.tables.intake import gather
 from poolwise.tables.row_splitter import RowSplitter
+from poolwise.tables.streamed_rows import SumByPattern
 
 WRITERS = {"csv": pc.write_csv, "parquet": pq.write_table, "feather": pf.write_feather}
 

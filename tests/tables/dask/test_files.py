@@ -15,17 +15,9 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from poolwise import Files
-from poolwise.errors import (
-    BadOption,
-    FilesNotFound,
-    NullsInFile,
-    RowsDropped,
-    TransferError,
-    UnreadableFile,
-)
-from poolwise.tables import dask as ours
-from poolwise.tables import formats
-from poolwise.tables.streamed import LevelsFound, Reading
+from poolwise.errors import BadFile, BadOption, LeftOut, NotFinite, PoolwiseError
+from poolwise.tables import parquet
+from poolwise.tables.streamed import LevelsFound
 from tests.tables.dask.cluster import until
 from tests.tables.dask.reading import SUMS, WRITERS, opened, read, write
 from tests.tables.same import same
@@ -59,7 +51,7 @@ def test_pieces_of_a_long_file_are_read_by_several_workers(
 ):
     path = tmp_path / "old.parquet"
     pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), path, row_group_size=7)
-    monkeypatch.setattr(formats, "PIECE", 1)
+    monkeypatch.setattr(parquet, "PIECE", 1)
     assert len(opened(path).batches.shards()) == 13
     for precision in ("fast", "exact"):
         here, there = (
@@ -82,7 +74,7 @@ def test_weights_filters_and_dropped_rows_are_those_of_one_process(tmp_path, cli
     words = {"weights": "w", "filter": [("count", ">", 2)], "nulls": "drop"}
     here, there = (read(target, Files(folder, workers=w, **words)) for w in (None, client))
     assert same(there.problem.sources, here.problem.sources)
-    assert [type(c) for c in there.cautions] == [RowsDropped]
+    assert [type(c) for c in there.cautions] == [LeftOut]
     assert list(map(str, there.cautions)) == list(map(str, here.cautions))
     kept = rows[rows["count"] > 2]
     assert f"{kept.isna().any(axis=1).sum()} of {len(kept)} rows" in str(there.cautions[0])
@@ -92,12 +84,12 @@ def test_what_workers_refuse_is_told_with_file_and_column(tmp_path, client, targ
     folder = write(tmp_path / "old", rows.fillna({"a": 0.0, "site": "coast"}))
     broken = rows.iloc[:9].assign(a=np.nan, site="inland")
     pq.write_table(pa.Table.from_pandas(broken), folder / "003.parquet")
-    with pytest.raises(NullsInFile, match=r"003\.parquet' has missing values in 9 rows: 'a' in 9"):
+    with pytest.raises(NotFinite, match=r"003\.parquet' has missing values in 9 rows: 'a' in 9"):
         read(target, Files(folder, workers=client, nulls="raise"))
     csv = write(tmp_path / "csv", rows, "csv")
     with (csv / "004.csv").open("a") as file:
         file.write("n.a.,1,2.5,coast\n")
-    with pytest.raises(UnreadableFile, match=r"004\.csv' .*column 'a' holds 'n\.a\.' in line \d"):
+    with pytest.raises(BadFile, match=r"004\.csv' .*column 'a' holds 'n\.a\.' in line \d"):
         read(target, Files(csv, workers=client))
     until(lambda: client.futures == {})  # the other files are not waited for
 
@@ -105,7 +97,7 @@ def test_what_workers_refuse_is_told_with_file_and_column(tmp_path, client, targ
 def test_a_file_that_workers_do_not_find_is_named(tmp_path, client, rows):
     table = opened(write(tmp_path / "old", rows), client)
     (tmp_path / "old" / "002.parquet").unlink()  # as on a disk that workers do not see
-    with pytest.raises(FilesNotFound, match=r"002\.parquet'.* Workers must find files under the"):
+    with pytest.raises(BadFile, match=r"002\.parquet'.* Workers must find files under the"):
         table.total(SUMS)
 
 
@@ -116,28 +108,16 @@ def test_what_is_sent_to_a_worker_does_not_grow_with_the_rows(tmp_path, rows):
         folder = write(tmp_path / str(times), frame, files=1)
         [shard] = opened(folder).batches.shards()
         assert len(pickle.dumps(frame)) > 2_000 * times
-        sizes.append(len(pickle.dumps((Reading(SUMS), shard))))
+        sizes.append(len(pickle.dumps((SUMS, shard))))
     assert max(sizes) < 6_000
     assert abs(sizes[1] - sizes[0]) < 100
 
 
 def test_as_many_rows_are_counted_as_there_are(tmp_path, client, rows):
     batches, seen = opened(write(tmp_path / "old", rows), client).batches, []
-    found = list(batches.each(Reading(SUMS), lambda *counts: seen.append(counts)))
+    found = list(batches.each(SUMS, lambda *counts: seen.append(counts)))
     assert [own.tally.rows for own in found] == [n for n, _ in seen if n] == [18] * 5
     assert sum(size for _, size in seen) == pytest.approx(batches.size)
-    assert len(list(batches.each(Reading(SUMS), lambda *_: None, skip=3))) == 2
-
-
-def test_only_so_many_shards_are_under_way(tmp_path, client, rows, monkeypatch):
-    monkeypatch.setattr(ours, "FEWEST_AHEAD", 3)
-    monkeypatch.setattr(ours, "AHEAD", 1)
-    batches = opened(write(tmp_path / "old", rows, files=12), client).batches
-    count = 0
-    for k, _ in enumerate(batches.each(Reading(SUMS), lambda *_: None)):
-        until(lambda k=k: len(client.futures) == min(3, 11 - k))
-        count += 1
-    assert count == 12
 
 
 @dataclass(frozen=True)
@@ -145,7 +125,6 @@ class CountThreads:
     """A task that tells how many threads BLAS may use, as if they were texts."""
 
     names = ("a",)
-    key = "threads"
 
     def __call__(self, parts):
         return LevelsFound({"threads": frozenset(map(str, blas_threads()))})
@@ -170,7 +149,7 @@ def test_workers_without_poolwise_are_told(tmp_path, client, rows):
     table = opened(write(tmp_path / "old", rows), client)
     try:
         client.run(lambda: sys.modules.__setitem__("poolwise.tables.dask", None))
-        with pytest.raises(TransferError, match=r'poolwise.*pip install "poolwise\[dask,io\]"'):
+        with pytest.raises(PoolwiseError, match=r'poolwise.*pip install "poolwise\[dask,io\]"'):
             table.total(SUMS)
     finally:
         client.run(lambda: sys.modules.pop("poolwise.tables.dask"))

@@ -11,9 +11,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise import PooledRegressor, Sources
-from poolwise.errors import BadSource, DuplicateColumns, NotNumeric, UnknownTable
-from poolwise.intake import gather
-from poolwise.tables import dask_frames
+from poolwise.errors import BadColumns, BadSource, BadTable, NotNumeric
+from poolwise.tables import dask as ours
+from poolwise.tables.intake import gather
+from poolwise.tables.sources import find_frame, open_frame, sources_of
 from tests.tables.dask.reading import read
 from tests.tables.same import same
 
@@ -109,7 +110,7 @@ def test_columns_that_are_not_needed_are_not_computed(tmp_path, target, rows):
 
 
 def test_what_partitions_share_is_computed_once(tmp_path, scheduler, target, rows, monkeypatch):
-    monkeypatch.setattr(dask_frames, "ADDED_AT_ONCE", 2)
+    monkeypatch.setattr(ours, "ADDED_AT_ONCE", 2)
     log, numbers = tmp_path / "log", rows[["count", "y"]]
 
     def shuffled():
@@ -159,17 +160,18 @@ def test_nothing_is_computed_before_it_is_read(target, rows):
         raise AssertionError("computed")
 
     frame = dd.from_map(fails, range(2), meta=rows[:0])
-    assert list(dict(Sources.of(frame, 30))) == ["source"]
-    table = dask_frames.open_frame(frame, "source 'old'", {"a": False, "site": True}, "y")
+    assert list(dict(sources_of(frame, 30))) == ["source"]
+    unread = find_frame(frame, "source 'old'")
+    table = open_frame(unread, "source 'old'", {"a": False, "site": True}, "y")
     assert table.names == ("a", "count", "y", "site")
-    assert (table.batches.rows, table.batches.size, table.batches.key) == (None, 0.0, None)
+    assert (table.batches.rows, table.batches.size) == (None, 0.0)
     with pytest.raises(AssertionError, match="computed"):
-        table.levels_of("site")
+        table.levels(["site"])
 
 
 def test_a_frame_of_twice_one_name_is_refused(target, rows):
     twice = dd.from_pandas(rows, npartitions=2)[["a", "a", "y"]]
-    with pytest.raises(DuplicateColumns, match="source 'old'"):
+    with pytest.raises(BadColumns, match="source 'old'"):
         read(target, twice)
 
 
@@ -188,5 +190,5 @@ def test_a_response_beside_a_frame_is_refused(target, rows):
 
 
 def test_a_frame_as_the_target_is_refused(target):
-    with pytest.raises(UnknownTable, match=r"Call \.compute\(\) first\."):
+    with pytest.raises(BadTable, match=r"Call \.compute\(\) first\."):
         PooledRegressor().fit(dd.from_pandas(target, npartitions=2), target["new"])

@@ -10,7 +10,6 @@ import pytest
 
 from poolwise.errors import WorkersLost
 from poolwise.tables import dask as ours
-from poolwise.tables.streamed import Reading
 from tests.tables.dask.cluster import until
 from tests.tables.dask.reading import SUMS, opened, write
 from tests.tables.same import same
@@ -28,8 +27,8 @@ class KillsOne:
 
     client: object
 
-    def each(self, reading, shards, seen):
-        for k, result in enumerate(ours.workers(self.client).each(reading, shards, seen)):
+    def each(self, task, shards, seen):
+        for k, result in enumerate(ours.workers(self.client).each(task, shards, seen)):
             if k == 0:
                 victim, lost = holder_of_results(self.client)
                 assert len(lost) > 2
@@ -79,7 +78,6 @@ class Dies:
     """A task that ends the process it runs in."""
 
     names = ("a",)
-    key = "dies"
 
     def __call__(self, parts):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -105,7 +103,7 @@ def set_allowed_failures(client, number):
 
 def test_a_closed_client_is_told_before_and_in_the_middle(tmp_path, brittle, rows):
     table = opened(write(tmp_path / "old", rows), brittle)
-    each = table.batches.each(Reading(SUMS), lambda *_: None)
+    each = table.batches.each(SUMS, lambda *_: None)
     next(each)
     brittle.close()
     with pytest.raises(
@@ -121,7 +119,6 @@ class Waits:
     """A task that takes longer than its worker lasts."""
 
     names = ("a",)
-    key = "waits"
 
     def __call__(self, parts):
         time.sleep(1.0)
@@ -130,7 +127,7 @@ class Waits:
 def test_workers_that_are_all_gone_are_not_waited_for(tmp_path, brittle, rows, monkeypatch):
     monkeypatch.setattr(ours, "PATIENCE", 0.2)
     table = opened(write(tmp_path / "old", rows, files=2), brittle)
-    each = table.batches.each(Reading(SUMS), lambda *_: None)
+    each = table.batches.each(SUMS, lambda *_: None)
     next(each)
     brittle.cluster.scale(0)
     until(lambda: not brittle.nthreads())
@@ -141,4 +138,4 @@ def test_workers_that_are_all_gone_are_not_waited_for(tmp_path, brittle, rows, m
 def test_slow_workers_are_waited_for(tmp_path, brittle, rows, monkeypatch):
     monkeypatch.setattr(ours, "PATIENCE", 0.2)
     table = opened(write(tmp_path / "old", rows, files=1), brittle)
-    assert list(table.batches.each(Reading(Waits()), lambda *_: None)) == [None]
+    assert list(table.batches.each(Waits(), lambda *_: None)) == [None]

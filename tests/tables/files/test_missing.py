@@ -10,18 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from poolwise import Files
-from poolwise.errors import (
-    FragmentsLeftOut,
-    NotFinite,
-    NotInFile,
-    NullResponse,
-    NullsInFile,
-    RowsDropped,
-    RowsWithoutFeatures,
-    TooManyPatterns,
-)
-from poolwise.intake import gather
-from poolwise.tables import pattern_sums
+from poolwise.errors import BadColumns, LeftOut, NotFinite
+from poolwise.tables import streamed_rows
+from poolwise.tables.intake import gather
 from tests.tables.files.writing import agree, read, write
 from tests.tables.same import same
 
@@ -43,7 +34,7 @@ def test_each_pattern_of_missing_columns_is_a_source(tmp_path, form, target, row
     assert same(ours.problem.sources, theirs.problem.sources)
     assert ours.optional == theirs.optional
     assert [str(c) for c in ours.cautions] == [str(c) for c in theirs.cautions]
-    assert any(isinstance(c, FragmentsLeftOut) for c in ours.cautions)
+    assert any(isinstance(c, LeftOut) for c in ours.cautions)
 
 
 def test_a_file_that_lacks_a_column_is_a_pattern(tmp_path, form, target, rows):
@@ -53,7 +44,7 @@ def test_a_file_that_lacks_a_column_is_a_pattern(tmp_path, form, target, rows):
     gaps.loc[:29, "a"] = np.nan
     assert agree(target, tmp_path / "h", gaps)
     for nulls in ("raise", "drop"):
-        with pytest.raises(NotInFile, match=r"a\..*no column 'a'.*b\."):
+        with pytest.raises(BadColumns, match=r"a\..*no column 'a'.*b\."):
             read(target, Files(tmp_path / "h", nulls=nulls))
 
 
@@ -79,7 +70,7 @@ def test_a_column_without_a_value_is_not_there(tmp_path, form, target, rows):
 def test_nulls_can_be_refused_with_file_and_column(tmp_path, form, target, rows):
     write(rows.astype({"count": float}), tmp_path / "h" / f"a.{form}")
     bad = write(holed(rows), tmp_path / "h" / f"b.{form}")
-    with pytest.raises(NullsInFile) as caught:
+    with pytest.raises(NotFinite) as caught:
         read(target, Files(tmp_path / "h", nulls="raise"))
     told = str(caught.value)
     assert str(bad) in told
@@ -92,7 +83,7 @@ def test_nulls_can_be_dropped_and_are_counted(tmp_path, form, target, rows):
     path = write(gaps, tmp_path / f"old.{form}")
     taken = read(target, Files(path, nulls="drop"))
     assert same(taken.problem.sources, read(target, gaps.dropna()).problem.sources)
-    (told,) = [str(c) for c in taken.cautions if isinstance(c, RowsDropped)]
+    (told,) = [str(c) for c in taken.cautions if isinstance(c, LeftOut)]
     assert told.startswith("47 of 60 rows of source 'source' were dropped")
     assert "'a' in 25, 'site' in 23, 'y' in 1" in told
     full = write(rows, tmp_path / f"full.{form}")
@@ -103,7 +94,7 @@ def test_a_missing_response_is_refused_with_its_file(tmp_path, form, target, row
     gaps = rows.copy()
     gaps.loc[[3, 5], "y"] = np.nan
     path = write(gaps, tmp_path / f"old.{form}")
-    with pytest.raises(NullResponse, match=r"old.* lacks the response 'y' in 2 of 60 rows") as told:
+    with pytest.raises(NotFinite, match=r"old.* lacks the response 'y' in 2 of 60 rows") as told:
         read(target, path)
     condition = re.search(r"filter=(.*?\(nan_is_null=True\))", str(told.value))[1]
     advised = Files(path, filter=eval(condition, {"pyarrow": pa}))
@@ -133,12 +124,12 @@ def test_not_a_number_is_a_missing_value(tmp_path, target, rows):
 def test_rows_without_any_feature_are_refused_with_their_file(tmp_path, target, rows):
     gaps = rows[["a", "y"]].copy()
     gaps.loc[:3, "a"] = np.nan
-    with pytest.raises(RowsWithoutFeatures, match=r"old\.parquet has 4 rows"):
+    with pytest.raises(NotFinite, match=r"old\.parquet has 4 rows"):
         read(target, write(gaps, tmp_path / "old.parquet"))
 
 
 def test_patterns_beyond_number_are_refused(tmp_path, target, rows, monkeypatch):
-    monkeypatch.setattr(pattern_sums, "MOST_PATTERNS", 2)
+    monkeypatch.setattr(streamed_rows, "MOST_PATTERNS", 2)
     path = write(holed(rows), tmp_path / "old.parquet")
-    with pytest.raises(TooManyPatterns, match="more than 2 "):
+    with pytest.raises(NotFinite, match="more than 2 "):
         read(target, path)

@@ -15,8 +15,8 @@ from numpy.testing import assert_allclose
 from sklearn.model_selection import cross_val_score
 
 from poolwise import Files, PooledRegressor, Sources, compare
-from poolwise.errors import BadSource, SlicedSources
-from poolwise.intake import gather
+from poolwise.errors import BadSource
+from poolwise.tables.intake import gather
 from tests.tables.files.test_missing import holed
 from tests.tables.files.writing import agree, read, write, y_of
 
@@ -39,7 +39,7 @@ def test_a_path_as_long_as_the_target_is_not_cut(tmp_path, target, rows, monkeyp
     assert len(path) == len(target)
     assert agree(target, path, rows)
     X, y = target[["a", "count", "on", "new"]].astype(float), y_of(target).to_numpy()
-    with pytest.raises(SlicedSources):
+    with pytest.raises(BadSource):
         cross_val_score(
             PooledRegressor(), X, y, params={"sources": path}, cv=3, error_score="raise"
         )
@@ -84,7 +84,7 @@ def test_poor_sums_are_read_again(tmp_path, target):
 
 
 def test_a_bar_shows_rows_and_bytes(tmp_path, target, rows, monkeypatch):
-    from poolwise import progress
+    from poolwise.moments import progress
 
     bars = []
 

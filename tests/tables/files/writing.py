@@ -6,7 +6,7 @@ import pyarrow.csv as pc
 import pyarrow.feather as pf
 import pyarrow.parquet as pq
 
-from poolwise.intake import gather
+from poolwise.tables.intake import gather
 from tests.tables.same import same
 
 

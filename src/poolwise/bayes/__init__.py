@@ -1,1 +1,0 @@
-"""The pieces of Bayes pooling, in the order in which data meets them; see ``methods``."""

@@ -1,1 +1,0 @@
-"""Boosting: what trees learn from history, as columns and candidates beside linear fits."""

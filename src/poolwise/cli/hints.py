@@ -1,0 +1,133 @@
+"""Hints: what to do about an error or a warning, in options of the command line."""
+
+from __future__ import annotations
+
+import shlex
+
+from poolwise.errors import (
+    BadFile,
+    BadLevels,
+    BadOption,
+    BadSource,
+    DataWarning,
+    DigitsLost,
+    LeftOut,
+    NotFinite,
+    NotNumeric,
+    NotWritten,
+    PoolwiseError,
+    PoolwiseWarning,
+    PredictionsBounded,
+    TooFewRows,
+    TooFewToShare,
+)
+
+# Class, a key that `about` must have, and the hint that replaces the hint of the library. Values of
+# `about` are filled in; {typed} is the name of the column as a shell takes it.
+HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
+    (NotWritten, "existing", "Give another name, or use --force to replace it."),
+    (BadFile, "suffix", "Rename it. Files of moments end in .moments.json."),
+    (BadFile, "max_bytes", ""),
+    (BadFile, "encoding", "It is in another encoding: set it with --csv encoding=NAME."),
+    (
+        BadFile,
+        "column",
+        "Correct it. If it stands for a missing number, use --csv null_values=TEXT,... If the "
+        "column holds text, use --text {typed}, or leave it out with --drop {typed}.",
+    ),
+    (
+        BadFile,
+        "form",
+        "Write it again if it was cut short. Rename it if it has another format. --csv sets "
+        "delimiter, decimal_point and encoding of CSV.",
+    ),
+    (
+        NotNumeric,
+        "numbers",
+        "If they are codes, use --text {typed}. If they are numbers, correct the others, or name "
+        "the texts that stand for a missing number: --csv null_values=TEXT,...",
+    ),
+    (NotNumeric, "levels", "Leave it out with --drop {typed}. Or group it into fewer levels."),
+    (
+        NotNumeric,
+        "kinds",
+        "Write it alike in all files, use --text {typed}, or leave it out with --drop {typed}.",
+    ),
+    (
+        NotNumeric,
+        "kind",
+        "Turn it into numbers (days since a date, for example) or text, or leave it out with "
+        "--drop {typed}.",
+    ),
+    (
+        NotNumeric,
+        "largest",
+        "Leave the column out with --drop if it is an identifier. Otherwise subtract a common "
+        "offset.",
+    ),
+    (
+        NotFinite,
+        "patterns",
+        "Use --nulls drop, leave columns out with --drop, or impute the values first.",
+    ),
+    (
+        NotFinite,
+        "missing",
+        "--nulls drop leaves such rows out; --nulls split makes a table of each pattern of missing "
+        "columns.",
+    ),
+    (NotFinite, "response", "Leave out all rows that lack a value with --nulls drop."),
+    (BadSource, "response", "Give the column the same name in all tables."),
+    (
+        BadLevels,
+        "reference",
+        "Map them to a known level, or use --unseen-level ignore to predict such rows as the "
+        "reference level {reference!r}.",
+    ),
+    (
+        TooFewRows,
+        "missing",
+        "The recent table needs at least one row that has every column. Leave columns out with "
+        "--drop.",
+    ),
+    (TooFewRows, "rows", "The recent table needs at least one row that has every column."),
+    (TooFewRows, "planned", "Collect more rows. poolwise fit says what history does today."),
+    (
+        TooFewToShare,
+        "min_rows",
+        "Add rows, leave the column out with --drop, or use a smaller --min-rows.",
+    ),
+    (LeftOut, "dropped", "--nulls split uses the rows that lack a feature."),
+    (DataWarning, "source", "Other units, or scaled in one table only?"),
+    (DigitsLost, "precision", "Use --precision {precision}."),
+    (PredictionsBounded, "bounds", "Check the columns of these rows."),
+)
+OPTIONS = {  # argument of the library -> option of the command line, where their names differ
+    "columns": "features",
+    "coverage": "interval",
+    "cv": "folds",
+    "min_rows": "min-rows",
+    "n_jobs": "jobs",
+    "random_state": "seed",
+    "texts": "text",
+}
+
+
+def message_and_hint(problem: PoolwiseError | PoolwiseWarning) -> tuple[str, str]:
+    """Return what is wrong, and what to do about it on the command line."""
+    about = problem.about
+    if isinstance(problem, BadOption) and "option" in about:
+        option = OPTIONS.get(about["option"], about["option"])
+        value = f"--{option} {_typed(about['value'])}"
+        return f"{value} is not possible. It must be {about['allowed']}.", problem.hint
+    for kind, key, hint in HINTS:
+        if isinstance(problem, kind) and key in about:
+            values = {**about, "typed": _typed(about.get("column", "NAME"))}
+            return problem.message, hint.format_map(values)
+    return problem.message, problem.hint
+
+
+def _typed(value: object) -> str:
+    """Return a value as it is typed in a shell."""
+    parts = value if isinstance(value, list | tuple) else [value]
+    return shlex.quote(",".join(map(str, parts)))

@@ -1,0 +1,231 @@
+"""Options of the commands: those that several commands share are declared here, once."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from poolwise.cli.messages import harmless
+from poolwise.errors import LARGEST_SEED, BadOption
+
+METHOD_NAMES = (
+    "bayes_pooling",
+    "target_only",
+    "data_pooling",
+    "feature_transfer",
+    "kernel_transfer",
+    "source_columns_only",
+    "mean_fill",
+    "offset",
+    "monotone_likelihood",
+    "boosted_pooling",
+    "derived_pooling",
+    "auto",
+)
+
+
+def check_method(method: str) -> str:
+    """Return the name of a method; raise an error for an unknown one."""
+    if method not in METHOD_NAMES:
+        raise typer.BadParameter(
+            str(BadOption.unknown_method(method, METHOD_NAMES)), param_hint="--method"
+        )
+    return method
+
+
+Tables = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[HISTORY]... RECENT",
+        help="History tables (files, 'patterns*', folders or .moments.json), then the recent "
+        "table, which has all columns. CSV, Parquet or Feather; - reads CSV from standard input. "
+        "Messages call the recent table the target, and a history table a source.",
+        show_default=False,
+    ),
+]
+Label = Annotated[
+    str, typer.Option(metavar="NAME", help="The column to predict.", show_default=False)
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"How to pool: {', '.join(METHOD_NAMES)}.",
+        callback=check_method,
+        autocompletion=lambda: list(METHOD_NAMES),
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+CsvOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="CSV options of pyarrow, such as 'delimiter=;'. May be repeated.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """Which columns to read, and how: options of every command that reads tables to fit."""
+
+    features: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Columns to use, besides the label; default: all.",
+            show_default=False,
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,...", help="Columns to leave out.", show_default=False),
+    ] = None
+    text: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Columns that are text although they look numeric, such as codes.",
+            show_default=False,
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column of row weights.", show_default=False),
+    ] = None
+    precision: Annotated[
+        Literal["auto", "fast", "accurate", "exact"],
+        typer.Option(metavar="NAME", help="Digits of sums: auto, fast, accurate or exact."),
+    ] = "auto"
+    csv: CsvOptions = None
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Threads that read files. Results do not depend on it.")
+    ] = 1
+
+
+@dataclass(frozen=True)
+class HistoryOptions(ReadingOptions):
+    """Options of every command that reads a recent table and its history."""
+
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PATH",
+            help="A history table with a name. May be repeated; files with the same name are one "
+            "table.",
+            show_default=False,
+        ),
+    ] = None
+    nulls: Annotated[
+        Literal["split", "drop", "raise"],
+        typer.Option(
+            metavar="NAME",
+            help="Rows of history with missing values: split uses them as a table for each pattern "
+            "of missing columns, drop leaves them out and counts them, raise is an error.",
+        ),
+    ] = "split"
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of random numbers.")] = 0
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace each parameter that is a dataclass of options by one parameter per option.
+
+    typer builds the options of a command from its signature. Required ones come first in its help.
+    """
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    groups: dict[str, Any] = {p.name: p.annotation for p in own if is_dataclass(p.annotation)}
+    options: list[inspect.Parameter] = []
+    for parameter in own:
+        group = groups.get(parameter.name)
+        fields = [parameter] if group is None else _fields_of(group)
+        options += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in fields]
+    options.sort(key=lambda p: p.default is not p.empty)
+
+    @wraps(command)
+    def typed(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{p.name: given.pop(p.name) for p in _fields_of(group)})
+        command(**given)
+
+    typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    typed.__annotations__ = {p.name: p.annotation for p in options}
+    return typed
+
+
+def _fields_of(group: Any) -> list[inspect.Parameter]:
+    return list(inspect.signature(group, eval_str=True).parameters.values())
+
+
+def names_in(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names between commas; a name that contains a comma is quoted."""
+    names: list[str] = []
+    for text in given or ():
+        if '"' not in text:  # a line break in a name needs no quotes
+            names += text.split(",")
+            continue
+        try:
+            names += [
+                n for row in csv.reader([text], skipinitialspace=True, strict=True) for n in row
+            ]
+        except csv.Error:
+            what = f"{text} has an open quote, or text after a quote: '\"a,b\",c' is right."
+            raise typer.BadParameter(harmless(what)) from None
+    return tuple(name.strip() for name in names)
+
+
+def csv_options(given: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the options of pyarrow.csv, from KEY=VALUE."""
+    pairs = [text.partition("=") for text in given or ()]
+    if wrong := [key for key, sign, value in pairs if not (key and sign and value)]:
+        raise typer.BadParameter(f"{wrong[0]!r} is not KEY=VALUE.", param_hint="--csv")
+    return {key: _csv_value(key, value) for key, _, value in pairs} or None
+
+
+def _csv_value(key: str, value: str) -> str | int | bool | list[str]:
+    """Return a value with the type that pyarrow expects; the reader raises for a wrong one."""
+    if key in ("skip_rows", "skip_rows_after_names", "block_size") and value.isdecimal():
+        return int(value)
+    if key in ("null_values", "true_values", "false_values", "column_names"):
+        return list(names_in([value]))
+    return {"true": True, "false": False}.get(value.lower(), value)
+
+
+def check_out(
+    out: Path | None,
+    suffixes: Sequence[str],
+    *,
+    force: bool,
+    hint: str = "--out",
+    why: str = "",
+) -> None:
+    """Raise an error for a file that cannot be written, before anything is read.
+
+    ``hint`` is the option that names it, ``why`` the reason for its suffix.
+    """
+    if out is None:
+        return
+    what = None
+    if not out.name.lower().endswith(tuple(suffixes)):
+        *most, last = suffixes
+        which = f"{', '.join(most)} or {last}" if most else last
+        what = f"{out} must end in {which}{why}."
+    elif not out.parent.is_dir():
+        what = f"There is no folder {out.parent}."
+    elif not os.access(out.parent, os.W_OK):
+        what = f"The folder {out.parent} is not writable."
+    elif out.is_dir():
+        what = f"{out} is a folder. Give the name of a file."
+    elif out.exists() and not force:
+        what = f"{out} exists already. Give another name, or use --force to replace it."
+    if what:
+        raise typer.BadParameter(harmless(what), param_hint=hint)

@@ -1,0 +1,274 @@
+"""Comparison: errors of several methods on the same folds, tests and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+import scipy.stats
+
+from poolwise._typing import Array
+from poolwise.evaluation.shift import corrected_p
+from poolwise.evaluation.verdict import (
+    DEFAULT_METHOD,
+    FEWEST_ROWS,
+    HistoryEffect,
+    Verdict,
+    no_history,
+    unknown,
+    verdict,
+)
+from poolwise.model.summary import MeanTrees
+from poolwise.wording import html_table, paragraph, plural, text_table
+
+FEW_TEST_ROWS = 5  # with fewer, the RMSE of a fold is far from the RMSE of all rows
+MOST_EFFECTS = 5  # of new columns that are named
+LEVEL = 0.05  # of a difference between methods, after correction for their number
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Root mean squared errors on target rows, per method and fold.
+
+    Parameters
+    ----------
+    scores : mapping of str to array
+        Error of each method in each fold, the same folds for all.
+    baseline : str
+        The method that the others are measured against.
+    test_share : float
+        Test rows per training row in a fold, which the corrected test needs.
+    skipped : mapping of str to str
+        Methods that could not run, and why.
+    history_rows, target_rows : int
+        Rows of all sources, and complete rows of the target.
+    test_rows : float
+        Test rows in a fold, on average.
+    own : tuple of str
+        Estimators of the user and methods with trees. Their gain over a linear model may have
+        nothing to do with history.
+    trees : mapping of str to MeanTrees
+        For methods that are a weighted mean of linear models and trees: the weights of the
+        candidates, the gain of trees, and the effects of new columns, on average over folds.
+    judged : str, optional
+        The method that the verdict is about; see :attr:`judged_method`.
+    without : array, optional
+        Error of this method without history in each fold; by default the error of the baseline.
+    expected : HistoryEffect, optional
+        The expected effect of history.
+    """
+
+    scores: Mapping[str, Array]
+    baseline: str
+    test_share: float
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    history_rows: int = 0
+    target_rows: int = 0
+    test_rows: float = np.inf
+    own: tuple[str, ...] = ()
+    trees: Mapping[str, MeanTrees] = field(default_factory=dict)
+    judged: str | None = None
+    without: Array | None = None
+    expected: HistoryEffect | None = None
+
+    @property
+    def weights(self) -> dict[str, dict[str, float]]:
+        """The weight of each candidate of methods with trees, on average over folds."""
+        return {method: dict(made.weights) for method, made in self.trees.items()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per method and fold: ``method, fold, rmse``."""
+        return [
+            {"method": method, "fold": k, "rmse": float(score)}
+            for method, scores in self.scores.items()
+            for k, score in enumerate(scores)
+        ]
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return one record per method, the best first.
+
+        ``difference`` is the mean error minus the error of the baseline on the same folds, with its
+        95 % interval ``low, high`` and the two-sided ``p`` of the corrected resampled t-test
+        (Nadeau and Bengio 2003): training sets overlap, so the variance of a mean difference over
+        J folds is (1/J + test rows / training rows) times the variance of one. ``p_holm`` is
+        corrected for the number of methods (Holm 1979). They are None for one fold or fewer than
+        ten test rows.
+        """
+        base = self.scores[self.baseline]
+        lines: list[dict[str, Any]] = []
+        for method, scores in self.scores.items():
+            line = {"method": method, "rmse": float(scores.mean()), "sd": _sd(scores)}
+            lines.append(line | _difference(scores - base, self.test_share, self.has_test))
+        known = [x for x in lines if x["method"] != self.baseline and x["p"] is not None]
+        for line, p in zip(known, corrected_p([x["p"] for x in known]), strict=True):
+            line["p_holm"] = float(p)
+        return sorted(lines, key=lambda line: line["rmse"])
+
+    @property
+    def has_test(self) -> bool:
+        """Whether there are enough folds and rows for a test."""
+        folds = len(self.scores[self.baseline])
+        rows = self.test_rows * folds
+        return folds > 1 and min(rows, self.target_rows or rows) >= FEWEST_ROWS
+
+    @property
+    def judged_method(self) -> str | None:
+        """The method whose error with and without history decides.
+
+        The one that was named, else bayes_pooling, else the linear method with the lowest error;
+        None where history was used by the user's own estimators alone.
+        """
+        if self.judged is not None:
+            return self.judged
+        if DEFAULT_METHOD in self._candidates:
+            return DEFAULT_METHOD
+        return min(self._candidates, key=lambda n: self.scores[n].mean(), default=None)
+
+    @property
+    def _candidates(self) -> list[str]:
+        return [n for n in self.scores if n != self.baseline and n not in self.own]
+
+    @property
+    def effect(self) -> HistoryEffect | None:
+        """The measured change of the error of one method, against itself without history.
+
+        A method that was chosen for its low error is corrected for that (Bonferroni). None where
+        nothing was measured, or where the error without history is zero.
+        """
+        method = self.judged_method
+        alone = self.scores[self.baseline] if self.without is None else self.without
+        if method is None or method not in self.scores or not (base := float(alone.mean())):
+            return None
+        chosen = self.judged is None and method != DEFAULT_METHOD
+        tests = len(self._candidates) if chosen else 1
+        line = _difference(self.scores[method] - alone, self.test_share, self.has_test, tests)
+        change, rows = line["difference"] / base, (self.target_rows, len(alone))
+        if (p := line["p"]) is None:
+            return HistoryEffect("measured", method, change, None, None, None, *rows)
+        fell = 1.0 - p / 2.0 if change < 0.0 else p / 2.0
+        low = max(line["low"] / base, -1.0)  # no error falls by more than all of it
+        return HistoryEffect("measured", method, change, low, line["high"] / base, fell, *rows)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether history helps, measured on target rows, and whether that was expected."""
+        if not self.history_rows:
+            rows = plural(self.target_rows, "recent row")
+            return no_history(f"There is no history to compare with {rows}.")
+        if self.judged_method is None:
+            return unknown(f"no method was measured without it; compare {DEFAULT_METHOD}, too")
+        if (effect := self.effect) is None:
+            return unknown("the error without it is zero")
+        return verdict(self.expected, effect, reasons=self._reasons())
+
+    def _reasons(self) -> list[str]:
+        """Return the errors behind the verdict, and methods that were better or worse."""
+        base, method = float(self.scores[self.baseline].mean()), self.judged_method
+        assert method is not None
+        own = float(self.scores[method].mean())
+        said = f"RMSE of {method}: {own:.4g} with history"
+        if self.without is not None and (self.without != self.scores[self.baseline]).any():
+            said += f", {self.without.mean():.4g} without"
+        told = [f"{said}; {base:.4g} by least squares on the recent rows ({self.baseline})."]
+        lines = {line["method"]: line for line in self.table()}
+        worse = [n for n, x in lines.items() if x["rmse"] > base and _is_significant(x)]
+        if worse:
+            told.append(f"Worse than {self.baseline}, after correction: {', '.join(worse)}.")
+        better = ", ".join(n for n in self.own if n in lines and lines[n]["rmse"] < own)
+        if better:
+            told.append(f"Another kind of model has a lower error, for other reasons: {better}.")
+        return told
+
+    def __str__(self) -> str:
+        told = *self._left_out(), "", *self.notes(), self.verdict.text
+        return "\n".join([*text_table(*self.cells()), *map(paragraph, told)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        told = *self._left_out(), *self.notes(), self.verdict.text
+        return html_table(*self.cells()) + "".join(f"<p>{escape(text)}</p>" for text in told)
+
+    def _left_out(self) -> list[str]:
+        return [f"{name} was left out: {why}" for name, why in self.skipped.items()]
+
+    def notes(self) -> list[str]:
+        """Return notes on the table."""
+        folds = plural(len(self.scores[self.baseline]), "fold")
+        said = [f"Means over {folds}, the same for every method."]
+        said += [self._said_of_trees(method) for method in self.trees]
+        if self.test_rows < FEW_TEST_ROWS:
+            said.append(
+                f"Folds of {self.test_rows:.3g} test rows: the mean of their RMSE is below the "
+                "RMSE of all rows together. It compares methods, and is below the error to expect."
+            )
+        return said
+
+    def _said_of_trees(self, method: str) -> str:
+        """Describe a weighted mean: candidates, gain of trees, effects of new columns."""
+        made, line = self.trees[method], self.scores.get("bayes_pooling")
+        each = ", ".join(f"{name} {weight:.0%}" for name, weight in made.weights.items())
+        folds = len(self.scores[method])
+        which = "" if made.models == folds else f"the {made.models} of {folds} "
+        took = " in which it took trees" if which else ""
+        said = f"{method} is, on average over {which}folds{took}, {each}."
+        fall, over = made.fall, "its linear candidate on rows that neither was fitted on"
+        if line is not None and line.any():
+            fall = 1.0 - float(np.mean(self.scores[method] ** 2) / np.mean(line**2))
+            over, which = "bayes_pooling", ""
+        if not which:  # folds in which trees were taken are folds in which they did well
+            how = "lower" if fall >= 0.0 else "higher"
+            said += f" Its squared error is {abs(fall):.0%} {how} than with {over}."
+        largest = sorted(made.effects, key=lambda e: -abs(e.change))
+        effects = [
+            f"{e.change:+.3g} as {e.feature} goes from {e.low:.3g} to {e.high:.3g} (standard error "
+            f"{e.std_error:.2g})"
+            for e in largest[:MOST_EFFECTS]
+        ]
+        if not effects:
+            return said
+        more = len(largest) - len(effects)
+        less = f"; less with {more} more new column{'' if more == 1 else 's'}" if more else ""
+        return f"{said} The mean prediction changes by {', '.join(effects)}{less}."
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table as it is printed: names of its columns, and its rows."""
+        head = ["method", "RMSE", "sd", "difference", "95 % interval", "p", "p (Holm)"]
+        rows = []
+        for line in self.table():
+            is_base = line["method"] == self.baseline
+            ends = "-" if line["low"] is None else f"[{line['low']:+.3g}, {line['high']:+.3g}]"
+            tested = [f"{line['difference']:+.3g}", ends, _p(line["p"]), _p(line["p_holm"])]
+            own = [line["method"], f"{line['rmse']:.4g}", f"{line['sd']:.3g}"]
+            rows.append(own + (["-"] * 4 if is_base else tested))
+        return head, rows
+
+
+def _sd(scores: Array) -> float:
+    return float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
+
+
+def _difference(d: Array, test_share: float, has_test: bool, tests: int = 1) -> dict[str, Any]:
+    """Return the corrected resampled t-test of a mean difference over folds."""
+    mean, folds = float(d.mean()), len(d)
+    error = _sd(d) * np.sqrt(1.0 / folds + test_share)
+    if not has_test:
+        return {"difference": mean, "low": None, "high": None, "p": None, "p_holm": None}
+    half = float(scipy.stats.t.ppf(1.0 - 0.025 / tests, folds - 1) * error)
+    p = 1.0 if error == 0.0 else float(2.0 * scipy.stats.t.sf(abs(mean) / error, folds - 1))
+    p = min(tests * p, 1.0)
+    return {"difference": mean, "low": mean - half, "high": mean + half, "p": p, "p_holm": p}
+
+
+def _is_significant(line: Mapping[str, Any]) -> bool:
+    return line["p_holm"] is not None and line["p_holm"] < LEVEL
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,0 +1,193 @@
+"""compare(): which method predicts target rows best, measured on target rows alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold
+
+from poolwise._typing import Array
+from poolwise.errors import NeedsRows, TooFewRows, check_seed
+from poolwise.evaluation.comparison import Comparison
+from poolwise.evaluation.gain import gain
+from poolwise.evaluation.target_folds import BASELINE, TargetRows, contenders_of, is_line
+from poolwise.evaluation.verdict import DEFAULT_METHOD, HistoryEffect
+from poolwise.linear.fit import Fit
+from poolwise.linear.problem import Method, Problem
+from poolwise.methods import method_of, name_of_method
+from poolwise.model.regressor import PooledRegressor
+from poolwise.model.summary import MeanTrees, TreeSummary
+from poolwise.moments.progress import tracked
+from poolwise.numerics.precision import Precision
+from poolwise.tables.data_checks import suspicions
+from poolwise.tables.intake import Intake, gather
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    sources: Any = None,
+    methods: Any = None,
+    cv: Any = None,
+    sample_weight: Any = None,
+    fit_intercept: bool = True,
+    response: str = "y",
+    precision: Precision = "auto",
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> Comparison:
+    """Cross-validate methods on target rows, with all of the history in every training set.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+        Features of the target, as in :meth:`PooledRegressor.fit`. Rows with missing values count
+        as history.
+    y : array-like
+        Response of the target.
+    sources : object, optional
+        History; see :class:`poolwise.Sources`.
+    methods : list or mapping, optional
+        Names of methods, method objects, :class:`PooledRegressor` objects, or any regressor that
+        accepts NaN: it is fitted on all rows, stacked, with NaN where a source lacks a column. A
+        mapping gives labels. By default every linear method, and scikit-learn's
+        HistGradientBoostingRegressor as ``trees_on_nan``; methods that grow trees, such as
+        ``boosted_pooling``, take seconds per fold and must be named. ``target_only`` is always
+        included, since the others are compared with it.
+    cv : int, splitter or iterable, optional
+        How to split the complete target rows; by default five folds, ten times. An integer is a
+        number of folds, ten times.
+    sample_weight : array-like, optional
+        Row weights of the target.
+    fit_intercept : bool, default=True
+        Whether linear models have an intercept.
+    response : str, default="y"
+        Name of the response if ``y`` does not have a name.
+    precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+        Digits of the second moments, for all methods; see :class:`PooledRegressor`.
+    random_state : int, default=0
+        Seed of the folds, of ``trees_on_nan``, and of methods with trees that are given by name.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal.
+
+    Returns
+    -------
+    Comparison
+        Scores per method and fold, differences against ``target_only`` with a corrected test, and
+        the verdict. It prints as a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from poolwise import compare
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(330, 3))
+    >>> y = X @ [1.0, 2.0, 1.0] + rng.normal(size=330)
+    >>> result = compare(X[300:], y[300:], sources=(X[:300, :2], y[:300]), methods=["data_pooling"])
+    >>> [row["method"] for row in result.table()]
+    ['data_pooling', 'target_only']
+    """
+    intake = gather(
+        X,
+        y,
+        weights=sample_weight,
+        sources=sources,
+        response=response,
+        intercept=fit_intercept,
+        precision=precision,
+    )
+    for caution in (*intake.cautions, *suspicions(intake.problem)):
+        warnings.warn(caution, stacklevel=2)
+    return compare_intake(
+        intake,
+        methods=methods,
+        cv=cv,
+        precision=precision,
+        random_state=random_state,
+        progress=progress,
+    )
+
+
+def compare_intake(
+    intake: Intake,
+    *,
+    methods: Any = None,
+    cv: Any = None,
+    repeats: int = 10,
+    precision: Precision = "auto",
+    random_state: int = 0,
+    progress: bool | None = None,
+    judged: str | None = None,
+) -> Comparison:
+    """Compare methods on tables that were read already; ``judged`` as in :class:`Comparison`."""
+    check_seed(random_state)
+    contenders = contenders_of(methods, random_state)
+    data = TargetRows.of(intake, precision)
+    folds = data.folds(cv, repeats, random_state)
+    scores: dict[str, list[float]] = {label: [] for label in contenders}
+    skipped: dict[str, str] = {}
+    made: dict[str, list[TreeSummary]] = {}
+    jobs = [(label, fold) for label in contenders for fold in folds]
+    for label, (train, test) in tracked(jobs, len(jobs), "Comparing", show=progress):
+        if label in skipped:
+            continue
+        try:
+            fitted = data.fit(contenders[label], train)
+        except (NeedsRows, TooFewRows) as error:
+            skipped[label] = str(error)
+            continue
+        except Exception as error:
+            error.add_note(f"This happened in compare, with the method {label!r}.")
+            raise
+        parts = fitted.parts()
+        if parts is not None and (trees := TreeSummary.of(parts)) is not None:
+            made.setdefault(label, []).append(trees)
+        scores[label].append(data.rmse(fitted, test))
+    found = Comparison(
+        scores={label: np.array(s) for label, s in scores.items() if label not in skipped},
+        baseline=BASELINE,
+        test_share=float(np.mean([len(test) / len(train) for train, test in folds])),
+        skipped=skipped,
+        history_rows=sum(s.rows for s in intake.problem.sources.values()),
+        target_rows=len(data.y),
+        test_rows=float(np.mean([len(test) for _, test in folds])),
+        own=tuple(label for label, c in contenders.items() if not is_line(c)),
+        trees={label: MeanTrees.of(each) for label, each in made.items()},
+        judged=judged,
+    )
+    method = found.judged_method
+    if method is None or method not in found.scores or not intake.problem.sources:
+        return found
+    contender = contenders[method]
+    alone = [data.rmse(data.fit(contender, train, history=False), test) for train, test in folds]
+    expected = None if judged else _expected(intake.problem, method, contender)
+    return replace(found, without=np.array(alone), expected=expected)
+
+
+def _expected(problem: Problem, label: str, contender: Any) -> HistoryEffect | None:
+    """Return the expected effect of history, for a linear method of poolwise."""
+    if isinstance(contender, PooledRegressor):
+        problem = replace(problem, intercept=contender.fit_intercept)
+        contender = method_of(contender.method)
+    is_default = name_of_method(contender) == DEFAULT_METHOD
+    fit = None if is_default else contender.solve(problem).parts().line
+    effect = gain(problem, fit, name=label).effect(problem.target.rows)
+    return None if effect is None else replace(effect, method=label)
+
+
+def fold_fits(
+    intake: Intake, method: Method, *, folds: int, precision: Precision, random_state: int
+) -> Iterator[tuple[NDArray[np.intp], Array, Array, Fit]]:
+    """Yield for each of a few folds its rows, their X and y, and the fit without them."""
+    data = TargetRows.of(intake, precision)
+    data.check_splittable()
+    cv = KFold(min(folds, len(data.y)), shuffle=True, random_state=random_state)
+    for train, test in cv.split(data.X):
+        fit = data.fit_method(method, train, intake.problem.intercept)
+        yield test, data.X[test], data.y[test], fit

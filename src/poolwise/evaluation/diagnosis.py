@@ -1,0 +1,184 @@
+"""Diagnosis: whether history is expected to help, by how much, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from poolwise.evaluation.gain import Gain, gain_of_model
+from poolwise.evaluation.influence import Influence, influence
+from poolwise.evaluation.predictability import Predictability, predictability
+from poolwise.evaluation.risk import Findings, problem_of, solved
+from poolwise.evaluation.shift import Shift, shift
+from poolwise.evaluation.source_conflict import Conflict, conflict
+from poolwise.evaluation.verdict import (
+    FEWEST_ROWS,
+    HistoryEffect,
+    Verdict,
+    no_history,
+    verdict,
+)
+from poolwise.linear.fit import Evidence
+from poolwise.wording import named, paragraph, plural
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Findings):
+    """The verdict on history and its reasons, from moments. Print it, or use its fields.
+
+    Parameters
+    ----------
+    target_rows : int
+        Rows of the target.
+    history_rows : int
+        Rows of all sources.
+    sources : int
+        Number of sources.
+    gain : Gain
+        Expected reduction of the error by history.
+    predictability : Predictability
+        How well old features predict new ones.
+    shift : Shift
+        Whether shared columns have the same location, scale and correlation.
+    conflict : Conflict
+        Whether a source contradicts the target.
+    influence : Influence
+        Effect of leaving out each source.
+    is_linear : bool, default=True
+        Whether the model is linear in its features. If not, all of the above is about linear models
+        of the same tables.
+    evidence : Evidence or None
+        Errors of a weighted mean of candidates on target rows that were not used for it.
+    """
+
+    target_rows: int
+    history_rows: int
+    sources: int
+    gain: Gain
+    predictability: Predictability
+    shift: Shift
+    conflict: Conflict
+    influence: Influence
+    is_linear: bool = True
+    evidence: Evidence | None = None
+
+    @property
+    def effect(self) -> HistoryEffect | None:
+        """The expected effect of history; None without history or with a constant response.
+
+        It is about the method of the model if that is linear and uses history; otherwise about
+        Bayes pooling.
+        """
+        return self.gain.effect(self.target_rows)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether history is expected to help, by how much, and why."""
+        if not self.sources:
+            return no_history("There is no history: nothing was transferred.")
+        told = [*reasons(self), *_of_candidates(self)]
+        return verdict(self.effect, reasons=told, is_linear=self.is_linear)
+
+    def __str__(self) -> str:
+        told = [paragraph(self.verdict.text)]
+        if self.sources and not self.is_linear:
+            told.append("What follows is about linear models of the same tables.")
+        if self.sources:
+            parts = self.gain, self.conflict, self.influence, self.predictability, self.shift
+            told += map(str, parts)
+        return "\n\n".join(told)
+
+
+def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
+    """Say whether history is expected to help, by how much, with what confidence, and why.
+
+    Collects ``gain``, ``conflict``, ``influence``, ``predictability`` and ``shift`` of
+    ``poolwise.evaluation``. All of them follow from moments and from the posterior of Bayes
+    pooling, for any method of the model; the gain of another linear method is computed as well.
+
+    Parameters
+    ----------
+    model : PooledRegressor or Problem
+        A fitted model, or target and sources as moments.
+    progress : bool, optional
+        Whether to show a progress bar if there are many sources; by default on a terminal.
+
+    Returns
+    -------
+    Diagnosis
+        The verdict and its parts: plain data that prints as text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from poolwise import PooledRegressor, diagnose
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(330, 3))
+    >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=330)
+    >>> model = PooledRegressor().fit(X[300:], y[300:], sources=(X[:300, :2], y[:300]))
+    >>> found = diagnose(model)
+    >>> found.conflict.lines[0].verdict
+    'agrees'
+    """
+    problem, fit = problem_of(model), getattr(model, "fit_", None)
+    posterior = solved(problem)
+    found, is_linear = gain_of_model(model, posterior)
+    return Diagnosis(
+        target_rows=problem.target.rows,
+        history_rows=sum(s.rows for s in problem.sources.values()),
+        sources=len(problem.sources),
+        gain=found,
+        predictability=predictability(problem),
+        shift=shift(problem),
+        conflict=conflict(problem),
+        influence=influence(problem, posterior=posterior, progress=progress),
+        is_linear=is_linear,
+        evidence=None if fit is None else fit.parts().evidence,
+    )
+
+
+def reasons(found: Diagnosis) -> list[str]:
+    """Return the findings of the diagnostics that explain the verdict, as sentences."""
+    if not found.gain.lines:
+        return []
+    said = []
+    if likely := found.conflict.likely:
+        of_all = "" if found.sources == 1 else f" ({len(likely)} of {found.sources} sources)"
+        one = len(likely) == 1
+        said.append(
+            f"{named([x.source for x in likely])}{of_all} {'contradicts' if one else 'contradict'} "
+            "the recent rows: the response depends on the shared columns in another way, or has "
+            f"another level. bayes_pooling gives {'it' if one else 'them'} less weight."
+        )
+    else:
+        said.append("No source is seen to contradict the recent rows.")
+    if (rows := found.target_rows) < FEWEST_ROWS:
+        said.append(f"{plural(rows, 'recent row')} can hardly confirm history or contradict it.")
+    if high := [x for x in found.predictability.lines if x.is_high]:
+        columns = list(dict.fromkeys(x.feature for x in high))
+        r2 = f"{'up to ' if len(columns) > 1 else ''}{max(x.r2 or 0.0 for x in high):.2f}"
+        said.append(
+            f"Old columns predict {named(columns)} (R squared {r2}), so methods that fill new "
+            "columns with their mean, such as data_pooling, are biased here."
+        )
+    if moved := found.shift.found:
+        columns = list(dict.fromkeys(n for x in moved for n in x.columns))
+        said.append(f"Shared columns have shifted: {named(columns)}.")
+    return said
+
+
+def _of_candidates(found: Diagnosis) -> list[str]:
+    """Report the error of a model that is not linear on target rows that it was not fitted on."""
+    if found.is_linear:
+        return []
+    said = ["What history does for this model itself was not measured; report measures it."]
+    if (evidence := found.evidence) is None:
+        return said
+    others = f"{evidence.errors['linear']:.4g} by its linear candidate"
+    if evidence.alone is not None:
+        others += f" and {evidence.alone:.4g} by the best candidate on the recent rows alone"
+    said.append(
+        f"This model has RMSE {evidence.error:.4g} on the {plural(evidence.rows, 'recent row')}, "
+        f"each predicted by models that had not seen it, against {others}."
+    )
+    return said

@@ -1,0 +1,164 @@
+"""Whether a source contradicts the target.
+
+Bayes pooling gives each source a probability of conflict. Beside it stands the textbook comparison:
+least squares on the source's features, in the source and in the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from poolwise.evaluation.risk import Findings, difference, largest_difference, problem_of
+from poolwise.linear.linear_fit import recentred
+from poolwise.linear.problem import Problem
+from poolwise.linear.regress import regress
+from poolwise.linear.theory import Part
+from poolwise.methods.bayes.evidence import points
+from poolwise.methods.bayes.pseudo_rows import levels
+from poolwise.methods.bayes.scaling import scaled
+from poolwise.methods.bayes_pooling import model
+from poolwise.moments.moments import Moments
+from poolwise.wording import text_table
+
+LIKELY = 0.5  # probability from which a conflict is named
+INTERCEPT = "(intercept)"
+
+
+@dataclass(frozen=True)
+class ConflictLine:
+    """One source.
+
+    Parameters
+    ----------
+    source : str
+        Its name.
+    probability, of_intercept, of_slopes : float or None
+        Probability of a conflict with the target, of the intercept alone, and of all coefficients;
+        None where the source has too few rows or the response is constant.
+    differences : mapping of str to float
+        Coefficients in the source minus those in the target, in standard errors of the difference.
+        The intercept is compared at the target's means. Empty where they are not determined.
+    distance : float or None
+        Root mean square of the difference of predictions on the target's rows, in standard
+        deviations of the target's noise; None where ``differences`` is empty.
+    """
+
+    source: str
+    probability: float | None
+    of_intercept: float | None
+    of_slopes: float | None
+    differences: dict[str, float]
+    distance: float | None
+
+    @property
+    def verdict(self) -> str:
+        """The probability in words."""
+        if self.probability is None:
+            return "not judged"
+        if self.probability < LIKELY:
+            return "in doubt" if self.probability > 0.3 else "agrees"
+        slopes = (self.of_slopes or 0.0) >= (self.of_intercept or 0.0)
+        return "other coefficients" if slopes else "another level"
+
+
+@dataclass(frozen=True, repr=False)
+class Conflict(Findings):
+    """Which sources contradict the target. Print it, or use its fields.
+
+    Parameters
+    ----------
+    lines : tuple of ConflictLine
+        One for each source.
+    """
+
+    lines: tuple[ConflictLine, ...]
+
+    @property
+    def likely(self) -> tuple[ConflictLine, ...]:
+        """Sources that are more likely in conflict than not."""
+        return tuple(x for x in self.lines if (x.probability or 0.0) >= LIKELY)
+
+    def __str__(self) -> str:
+        if not self.lines:
+            return "Conflict: not defined without history."
+        head = ["source", "conflict", "verdict", "predictions apart", "largest difference"]
+        rows = []
+        for x in sorted(self.lines, key=lambda x: -(x.probability or 0.0)):
+            likely = "-" if x.probability is None else f"{x.probability:.0%}"
+            apart = "-" if x.distance is None else f"{x.distance:.2g} sd"
+            rows.append([x.source, likely, x.verdict, apart, largest_difference(x.differences)])
+        title = "Conflict: does a source contradict the target?"
+        return "\n".join([title, *text_table(head, rows)])
+
+
+def conflict(problem: Problem) -> Conflict:
+    """Return for each source whether it contradicts the target, in what, and by how much.
+
+    The probability accounts for all uncertainty, including the relation of new features to old
+    ones. The differences compare two regressions on the same features, one coefficient at a time.
+
+    Parameters
+    ----------
+    problem : Problem or fitted regressor
+        Target and sources.
+
+    Returns
+    -------
+    Conflict
+        One line per source; it prints as a table.
+    """
+    problem = problem_of(problem)
+    judged = _judged(problem)
+    lines = []
+    for name, source in problem.sources.items():
+        differences, distance = _differences(problem, source)
+        any_, level, slopes = judged.get(name, (None, None, None))
+        lines.append(ConflictLine(name, any_, level, slopes, differences, distance))
+    return Conflict(tuple(lines))
+
+
+def _judged(problem: Problem) -> Mapping[str, tuple[float, float, float]]:
+    """Return the probabilities of any conflict, of the intercept's alone, of all coefficients'."""
+    own = scaled(problem)
+    if own.response_unit == 0.0 or not own.sources:
+        return {}
+    known = model(own)
+    at, kinds = points(known.evidence), levels(intercept=own.intercept)
+    by_level = np.einsum(
+        "m,mkl->kl", at.weight.sum(axis=1), known.evidence.frames.conflict[at.cells[:, 0]]
+    )
+    of_slopes = kinds.slopes + kinds.both > 0.0
+    slopes = by_level[:, of_slopes].sum(axis=1)
+    level = by_level[:, ~of_slopes & (kinds.intercept > 0.0)].sum(axis=1)
+    found = {}
+    for source, a, b in zip(own.sources, level.tolist(), slopes.tolist(), strict=True):
+        found[source.name] = (min(a + b, 1.0), a, b)
+    return found
+
+
+def _differences(problem: Problem, source: Moments) -> tuple[dict[str, float], float | None]:
+    """Compare least squares in a source and in the target, on the source's features."""
+    features, y = problem.shared(source), problem.response
+    theirs, ours = (
+        regress(table, y, features, intercept=problem.intercept)
+        for table in (source, problem.target)
+    )
+    if theirs.covariance is None or ours.covariance is None or theirs.cautions or ours.cautions:
+        return {}, None
+    step = difference(theirs, ours)
+    variance = recentred(theirs.covariance, theirs.centre, ours.centre) + ours.covariance
+    error = np.sqrt(np.maximum(variance.diagonal(), 0.0))
+    names = (INTERCEPT, *features)
+    flat = {*theirs.dropped, *ours.dropped}
+    told = [
+        j
+        for j, n in enumerate(names)
+        if error[j] > 0.0 and n not in flat and (j or problem.intercept)
+    ]
+    differences = {names[j]: float(step[j] / error[j]) for j in told}
+    design = Part(problem.target, 1.0).design(features, ours.centre) / problem.target.weight
+    square = max(float(step @ design @ step), 0.0)
+    return differences, float(np.sqrt(square / ours.noise)) if ours.noise else None

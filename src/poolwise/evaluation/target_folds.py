@@ -1,0 +1,192 @@
+"""Methods fitted on some target rows and all of the history, and scored on the other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.model_selection import RepeatedKFold, check_cv
+from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
+
+from poolwise._typing import Array
+from poolwise.errors import BadOption, BadWeights, NeedsRows, TooFewRows
+from poolwise.evaluation.risk import without_sources
+from poolwise.linear.fit import Fit
+from poolwise.linear.problem import Method
+from poolwise.methods import METHODS, is_method, method_of, needs_rows, with_seed
+from poolwise.methods.boosting.booster import THREADS_PAY
+from poolwise.model.regressor import PooledRegressor
+from poolwise.numerics.precision import Precision
+from poolwise.tables.encoding import Column, encoded
+from poolwise.tables.intake import Intake
+from poolwise.tables.memory import ArrayTable
+from poolwise.tables.rows import TableRows
+
+FEWEST = 3  # target rows that can be split
+BASELINE = "target_only"
+TREES = "trees_on_nan"  # what many would do today
+
+Rows: TypeAlias = NDArray[np.intp]
+
+
+def contenders_of(methods: Any, random_state: int) -> dict[str, Any]:
+    """Return what is to be fitted, by label; the baseline is always there."""
+    named = named_methods(methods, random_state)
+    contenders = {label: _contender(given, random_state) for label, given in named.items()}
+    contenders.setdefault(BASELINE, method_of(BASELINE))
+    return contenders
+
+
+def named_methods(methods: Any, random_state: int = 0) -> dict[str, Any]:
+    """Return what is to be compared, by label; unless given, linear methods and trees on NaN."""
+    if methods is None:
+        trees = HistGradientBoostingRegressor(random_state=random_state)
+        ours = {name: name for name, kind in METHODS.items() if not needs_rows(kind)}
+        return {**ours, TREES: trees}
+    if isinstance(methods, str):
+        methods = [methods]
+    named = methods if isinstance(methods, Mapping) else _labelled(methods)
+    return {str(label): given for label, given in named.items()}
+
+
+def is_line(contender: Any) -> bool:
+    """Return whether a contender is a method of poolwise that solves moments."""
+    if isinstance(contender, PooledRegressor):
+        contender = method_of(contender.method)
+    return is_method(contender) and not needs_rows(contender)
+
+
+def _contender(given: Any, random_state: int) -> Any:
+    """Return what fits; a method given by name gets the seed of the comparison."""
+    if isinstance(given, str):
+        return with_seed(given, random_state)
+    if isinstance(given, type) or is_method(given):
+        return method_of(given)
+    if hasattr(given, "fit") and hasattr(given, "predict"):
+        return given
+    raise BadOption.unknown_method(given, list(METHODS))
+
+
+def _labelled(methods: Iterable[Any]) -> dict[str, Any]:
+    labelled: dict[str, Any] = {}
+    for given in methods:
+        label = given if isinstance(given, str) else type(given).__name__
+        if isinstance(given, PooledRegressor) and isinstance(given.method, str):
+            label = given.method + ("" if given.fit_intercept else " without intercept")
+        count = sum(known == label or known.startswith(f"{label} ") for known in labelled)
+        labelled[f"{label} {count + 1}" if count else label] = given
+    return labelled
+
+
+@dataclass(frozen=True, eq=False)
+class TargetRows:
+    """The target's complete rows as one array, beside the problem they belong to."""
+
+    intake: Intake
+    names: tuple[str, ...]
+    X: Array
+    y: Array
+    w: Array | None
+    precision: Precision
+
+    @classmethod
+    def of(cls, intake: Intake, precision: Precision) -> TargetRows:
+        """Take the rows from what was read."""
+        rows = intake.rows
+        X = rows.table.read(intake.columns, 0, rows.table.rows)
+        assert rows.y is not None  # a target has its response
+        return cls(intake, encoded(intake.columns), X, rows.y, rows.weights, precision)
+
+    def folds(self, cv: Any, repeats: int, random_state: int) -> list[tuple[Rows, Rows]]:
+        """Return the rows to fit on and the rows to score on, split by split."""
+        if cv is None or isinstance(cv, int):
+            self.check_splittable()
+            splits = min(5 if cv is None else cv, len(self.y))
+            cv = RepeatedKFold(n_splits=splits, n_repeats=repeats, random_state=random_state)
+        return list(check_cv(cv).split(self.X, self.y))
+
+    def check_splittable(self) -> None:
+        """Raise an error if there are too few rows to split."""
+        if (rows := len(self.y)) < FEWEST:
+            raise TooFewRows.to_compare(rows, FEWEST)
+
+    def fit(self, contender: Any, train: Rows, *, history: bool = True) -> Fit | Stacked:
+        """Fit on some target rows, with all of the history or without it."""
+        if isinstance(contender, PooledRegressor):
+            method = method_of(contender.method)
+            return self.fit_method(method, train, contender.fit_intercept, history)
+        if is_method(contender):
+            return self.fit_method(contender, train, self.intake.problem.intercept, history)
+        return self._fit_stacked(contender, train)
+
+    def rmse(self, fit: Fit | Stacked, test: Rows) -> float:
+        """Return the root mean squared error on some target rows."""
+        squared = (self.y[test] - fit.predict(self.X[test])) ** 2
+        weights = None if self.w is None else self.w[test]
+        if weights is not None and not weights.any():
+            raise BadWeights.of("All rows of a test fold have weight zero.")
+        return float(np.sqrt(np.average(squared, weights=weights)))
+
+    def fit_method(self, method: Method, train: Rows, intercept: bool, history: bool = True) -> Fit:
+        """Fit a method of poolwise on some target rows, with all of the history or without it."""
+        rows = TableRows(
+            ArrayTable(self.X[train], self.names),
+            tuple(Column(n) for n in self.names),
+            self.intake.problem.response,
+            self.y[train],
+            None if self.w is None else self.w[train],
+            "the target",
+        )
+        target = rows.moments(self.precision, intercept=intercept)
+        problem = replace(self.intake.problem, target=target, target_rows=rows)
+        problem = problem if history else without_sources(problem)
+        return method.solve(replace(problem, intercept=intercept))
+
+    def _fit_stacked(self, estimator: Any, train: Rows) -> Stacked:
+        """Fit a foreign estimator on all rows, with NaN where a source lacks a column."""
+        problem = self.intake.problem
+        if rowless := [n for n in problem.sources if n not in problem.source_rows]:
+            raise NeedsRows.of(type(estimator).__name__, rowless)
+        X, y = [self.X[train]], [self.y[train]]
+        w = [np.ones(len(train)) if self.w is None else self.w[train]]
+        for name, source in problem.sources.items():
+            shared = problem.shared(source)
+            at = [self.names.index(n) for n in shared]
+            for block, weights in problem.source_rows[name].blocks((*shared, problem.response)):
+                part = np.full((len(block), len(self.names)), np.nan)
+                part[:, at] = block[:, :-1]
+                X.append(part)
+                y.append(block[:, -1])
+                w.append(np.ones(len(block)) if weights is None else weights)
+        weights = np.concatenate(w)
+        weighted = {"sample_weight": weights} if (weights != 1.0).any() else {}
+        if weighted and not has_fit_parameter(estimator, "sample_weight"):
+            raise BadOption.of(
+                "methods", type(estimator).__name__, "a regressor that takes weights"
+            )
+        rows, responses = np.concatenate(X), np.concatenate(y)
+        threads = 1 if rows.size < THREADS_PAY else None
+        with threadpool_limits(threads, user_api="openmp"):
+            fitted = clone(estimator).fit(rows, responses, **weighted)
+
+        def predict(X: Array) -> Array:
+            with threadpool_limits(threads, user_api="openmp"):
+                return np.asarray(fitted.predict(X), dtype=np.float64)
+
+        return Stacked(predict)
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """A foreign estimator, fitted on stacked rows."""
+
+    predict: Callable[[Array], Array]
+
+    def parts(self) -> None:
+        """Return None: nothing is known of the parts of a foreign estimator."""

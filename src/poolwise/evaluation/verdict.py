@@ -1,0 +1,233 @@
+"""The verdict on "does history help?", written here and nowhere else.
+
+``diagnose``, ``plan``, ``compare``, ``report`` and the command line turn what they know into a
+:class:`HistoryEffect` and call :func:`verdict`. In its sentences *history* means the sources and
+*recent rows* the target.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from poolwise.wording import change_range, change_words, plural, probability, than
+
+Level: TypeAlias = Literal[
+    "helps", "probably_helps", "no_clear_difference", "hurts", "no_history", "unknown"
+]
+Basis: TypeAlias = Literal["expected", "measured"]
+
+SURE = 0.975  # confidence of "helps" and "hurts": the 95 % interval excludes no change
+LIKELY = 0.8  # confidence of "probably helps"
+SMALL = 0.005  # relative change of the RMSE below which there is no difference
+FEWEST_ROWS = 10  # recent rows for "helps" and "hurts"
+
+SAID = {
+    "helps": "history helps",
+    "probably_helps": "history probably helps",
+    "no_clear_difference": "no clear difference with history",
+    "hurts": "history hurts",
+}
+DEFAULT_METHOD = "bayes_pooling"
+ONE_TABLE = "There is no history: one table was given. Its rows with missing values were used, too."
+NOT_MEASURED = "This follows from the model and was not measured; compare and report measure it."
+
+
+@dataclass(frozen=True)
+class HistoryEffect:
+    """Change of the error of predictions by history, expected or measured.
+
+    Parameters
+    ----------
+    basis : {"expected", "measured"}
+        Whether the change follows from the model or was measured on held-out target rows.
+    method : str
+        The method that is compared with itself without history.
+    change : float
+        RMSE with history over RMSE without it, less one: negative where history helps.
+    low, high : float or None
+        Ends of the 95 % interval of the change; None without a test.
+    confidence : float or None
+        Confidence that history helps. Expected: the posterior probability. Measured: one minus half
+        the p-value if the error fell, half the p-value if it rose. None without a test.
+    rows : int
+        Target rows.
+    folds : int, default=0
+        Folds in which a change was measured.
+    """
+
+    basis: Basis
+    method: str
+    change: float
+    low: float | None
+    high: float | None
+    confidence: float | None
+    rows: int
+    folds: int = 0
+
+    @property
+    def level(self) -> Level:
+        """One of the four levels; :func:`verdict` states the thresholds."""
+        sure = self.confidence
+        if sure is None or abs(self.change) < SMALL:
+            return "no_clear_difference"
+        enough = self.rows >= FEWEST_ROWS
+        if self.change > 0.0:
+            return "hurts" if sure <= 1.0 - SURE and enough else "no_clear_difference"
+        if sure >= SURE and enough:
+            return "helps"
+        return "probably_helps" if sure >= LIKELY else "no_clear_difference"
+
+    def agrees_with(self, measured: HistoryEffect) -> bool:
+        """Return whether a measurement has the same level, or an interval that holds the change."""
+        low, high = measured.interval
+        return self.level == measured.level or low <= self.change <= high
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval; infinite without a test."""
+        if self.low is None or self.high is None:
+            return -math.inf, math.inf
+        return self.low, self.high
+
+    @property
+    def interval_in_words(self) -> str:
+        """The interval in words, or "no test"."""
+        if self.low is None or self.high is None:
+            return "no test"
+        return f"95% interval: {change_range(self.low, self.high)}"
+
+    def in_words(self) -> str:
+        """Return size and interval of the change, to be followed by a full stop."""
+        if self.basis == "measured":
+            where = (
+                f"on {plural(self.rows, 'recent row')}, held out in {plural(self.folds, 'fold')},"
+            )
+            sized = f"{where} the error (RMSE) was {than(self.change)} without history"
+            return f"{sized} ({self.interval_in_words})"
+        sized = f"the error (RMSE) of predictions is {than(self.change)} without history"
+        sure = f"history helps with probability {probability(self.confidence or 0.0)}"
+        return f"{sized} ({self.interval_in_words}; {sure})"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether history helps. Print it, or use its fields.
+
+    Parameters
+    ----------
+    level : str
+        One of helps, probably_helps, no_clear_difference, hurts; no_history without sources, and
+        unknown without an expectation and a measurement.
+    basis : {"expected", "measured"} or None
+        Basis of the headline.
+    method : str or None
+        The method that the headline is about.
+    headline : str
+        The answer in one sentence, which begins with its basis.
+    sentences : tuple of str
+        Reasons and advice.
+    """
+
+    level: Level
+    basis: Basis | None
+    method: str | None
+    headline: str
+    sentences: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All sentences."""
+        return " ".join((self.headline, *self.sentences))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dicts, lists, numbers and strings."""
+        return {**asdict(self), "sentences": list(self.sentences), "text": self.text}
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def verdict(
+    expected: HistoryEffect | None,
+    measured: HistoryEffect | None = None,
+    *,
+    reasons: Sequence[str] = (),
+    not_measured: str = NOT_MEASURED,
+    is_linear: bool = True,
+) -> Verdict:
+    """Say whether history helps.
+
+    A change has one of four levels:
+
+    - *helps*: the error falls by at least 0.5 % (``SMALL``), with a confidence of at least 97.5 %
+      (``SURE``: the 95 % interval excludes no change), on ten target rows or more
+      (``FEWEST_ROWS``);
+    - *probably helps*: the error falls by at least 0.5 %, with a confidence of at least 80 %
+      (``LIKELY``);
+    - *hurts*: the error rises by at least 0.5 %, with a confidence of at most 2.5 %, on ten target
+      rows or more;
+    - *no clear difference*: everything else.
+
+    A measurement that has a test decides, and the sentence after it says whether the expectation
+    agrees: it does where both have the same level, or where the measured interval holds the
+    expected change. Without such a measurement the expectation decides.
+
+    Parameters
+    ----------
+    expected : HistoryEffect or None
+        The effect that the model expects.
+    measured : HistoryEffect, optional
+        The effect on held-out target rows.
+    reasons : sequence of str
+        Sentences that explain the answer.
+    not_measured : str, optional
+        Why there is no measurement.
+    is_linear : bool, default=True
+        Whether the model is linear; if not, the expectation is about a linear model.
+    """
+    about = "" if is_linear else ", a linear model of the same tables"
+    first, said = measured, []
+    if measured is None:
+        first = expected
+        said = [not_measured]
+    elif expected is not None and measured.confidence is None:
+        first = expected
+        said = [f"There is no test of the measurement: {measured.in_words()}."]
+    elif expected is not None:
+        size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
+        agrees = "agrees" if expected.agrees_with(measured) else "disagrees"
+        said = [f"{_begun(expected, about)} ({size}), which {agrees} with the measurement."]
+    if first is None:
+        return unknown("the response does not vary")
+    headline = f"{_begun(first, about if first is expected else '')}; {first.in_words()}."
+    told = (*said, *reasons, *_advice(first))
+    return Verdict(first.level, first.basis, first.method, headline, told)
+
+
+def no_history(headline: str) -> Verdict:
+    """Return the verdict on a model without sources."""
+    return Verdict("no_history", None, None, headline)
+
+
+def unknown(why: str) -> Verdict:
+    """Return the verdict without an expectation and a measurement."""
+    return Verdict("unknown", None, None, f"Nothing can be said about history: {why}.")
+
+
+def _begun(effect: HistoryEffect, others: str) -> str:
+    return f"{effect.basis.capitalize()} with {effect.method}{others}: {SAID[effect.level]}"
+
+
+def _advice(effect: HistoryEffect) -> list[str]:
+    if effect.level == "hurts":
+        return [
+            "Leave the history out (method target_only) or use bayes_pooling, which can ignore it, "
+            "and check how the history was measured."
+        ]
+    low, high = effect.interval
+    if effect.level == "no_clear_difference" and high - low > 0.1:
+        return ["More recent rows would narrow the interval."]
+    return []

@@ -1,1 +1,0 @@
-"""Exports: a fitted model in words that others understand, one file per language."""

@@ -1,0 +1,1 @@
+"""Linear fits from moments: least squares, the problem of pooling, noise, intervals, theory."""

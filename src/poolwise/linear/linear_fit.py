@@ -1,0 +1,230 @@
+"""LinearFit: a linear model about a centre, with its uncertainty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from poolwise._typing import Array
+from poolwise.errors import OutOfRange, PoolwiseWarning
+from poolwise.linear.fit import Fit, FitParts, Record, plain
+from poolwise.linear.tails import NORMAL, Tails
+from poolwise.moments.moments import Moments
+from poolwise.numerics.double_double import two_product
+
+
+@dataclass(frozen=True, eq=False)
+class LinearFit:
+    """A linear model with its uncertainty.
+
+    The model is stored about a centre, ``level + (x - centre) @ coef``: with features far from zero
+    this keeps digits that ``intercept + x @ coef`` loses.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Features, in the order of ``coef``.
+    coef : array of shape (d,)
+        Coefficients.
+    centre : array of shape (d,)
+        A point amid the data; zero in a model without intercept.
+    level : float
+        Prediction at the centre.
+    covariance : array of shape (d + 1, d + 1) or None
+        Covariance of (level, coef); None where the theory of the method gives none.
+    noise : float or None
+        Variance of the target's residual; None where it cannot be estimated.
+    source_noise : mapping of str to float or None
+        The same for each source, given the features it has.
+    weights : mapping of str to float
+        Weight of a row of each source, where a target row has weight one.
+    pool : Moments or None
+        Target and imputed sources together, where the method imputes: any of their columns can be
+        regressed on any others afterwards.
+    dropped : mapping of str to str
+        Features with coefficient zero by decision, and why.
+    cautions : tuple of PoolwiseWarning
+        What the user should know; the regressor gives them as warnings.
+    tail : array of shape (d + 1,) or None
+        What rounding took from (level, coef), where it is known.
+    intercept_variance : float or None
+        Variance of the intercept, where it is known with more digits than the covariance gives.
+    tails : Tails
+        How many standard deviations an interval takes.
+    bounds : tuple of float or None
+        Predictions are held between these.
+    conflict : mapping of str to float
+        Probability that a source contradicts the target, where the method judges it.
+    reason : str
+        Why this fit, where there was a choice.
+    chosen : Method or None
+        The method that was chosen.
+    """
+
+    names: tuple[str, ...]
+    coef: Array
+    centre: Array
+    level: float
+    covariance: Array | None = None
+    noise: float | None = None
+    source_noise: Mapping[str, float | None] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    pool: Moments | None = None
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    cautions: tuple[PoolwiseWarning, ...] = ()
+    tail: Array | None = None
+    intercept_variance: float | None = None
+    tails: Tails = NORMAL
+    bounds: tuple[float, float] | None = None
+    conflict: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    chosen: Any = None
+
+    @cached_property
+    def intercept(self) -> float:
+        """Prediction where all features are zero."""
+        product, low = two_product(self.coef, -self.centre)
+        terms = [self.level, *product, *low]
+        if self.tail is not None:
+            terms += [self.tail[0], *(self.tail[1:] * -self.centre)]
+        return math.fsum(terms)  # rounded once
+
+    @cached_property
+    def standard_errors(self) -> Array | None:
+        """Standard errors of (intercept, coef), if the covariance is known."""
+        if self.covariance is None:
+            return None
+        errors: Array = np.sqrt(np.maximum(self.covariance.diagonal(), 0.0))
+        if self.intercept_variance is not None:
+            errors[0] = np.sqrt(self.intercept_variance)
+            return errors
+        at = np.append(1.0, -self.centre)
+        errors[0] = np.sqrt(max(at @ self.covariance @ at, 0.0))
+        return errors
+
+    def predict(self, X: Array) -> Array:
+        """Return the prediction for each row of features."""
+        return self.bounded(self.line(X))
+
+    def bounded(self, line: Array) -> Array:
+        """Hold predictions within the bounds."""
+        return line if self.bounds is None else np.clip(line, *self.bounds)
+
+    def deviation(self, X: Array) -> Array | None:
+        r"""Return the standard deviation of a new response about its prediction, for each row.
+
+        With the row :math:`u = (1, x - \text{centre})` it is the root of
+        :math:`u \operatorname{Cov} u^\top + \sigma^2`; None where the covariance of the
+        coefficients or the noise is not known.
+        """
+        if self.covariance is None or self.noise is None:
+            return None
+        step = X - self.centre
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = 2.0 * self.covariance[0, 1:] @ step.T
+            slope += np.einsum("ij,jk,ik->i", step, self.covariance[1:, 1:], step, optimize=True)
+            variance = self.covariance[0, 0] + slope + self.noise
+        if count := np.count_nonzero(~np.isfinite(variance)):
+            raise OutOfRange.predictions(int(count))
+        deviations: Array = np.sqrt(np.maximum(variance, self.noise))
+        return deviations
+
+    def half_width(self, X: Array, coverage: float) -> Array | None:
+        """Return half the width of each row's interval; None where no deviation is known.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Features.
+        coverage : float
+            Probability that an interval holds the response.
+
+        Returns
+        -------
+        array of shape (n,) or None
+        """
+        deviation = self.deviation(X)
+        return None if deviation is None else self.tails.quantile(coverage) * deviation
+
+    def beyond(self, X: Array, predicted: Array) -> int:
+        """Count the predictions that were moved to a bound.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Features.
+        predicted : array of shape (n,)
+            Their predictions.
+
+        Returns
+        -------
+        int
+        """
+        if self.bounds is None:
+            return 0
+        at = np.flatnonzero((predicted <= self.bounds[0]) | (predicted >= self.bounds[1]))
+        return int(np.count_nonzero(self.line(X[at]) != predicted[at])) if len(at) else 0
+
+    def without(self, patterns: Sequence[Sequence[str]]) -> Sequence[Fit] | None:
+        """Return None: the method solves again, without the lacking features."""
+        return None
+
+    def parts(self) -> FitParts:
+        """Return the fit as the only part."""
+        return FitParts(self, reason=self.reason, chosen=self.chosen)
+
+    def record(self) -> Record:
+        """Return everything but the pool and the chosen method as plain data."""
+
+        def finite(value: float) -> float | None:
+            return None if math.isinf(value) else value
+
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        own["cautions"] = [{"kind": type(c).__name__, "message": str(c)} for c in self.cautions]
+        own["tails"] = plain(self.tails, finite)
+        own["bounds"] = plain(self.bounds, finite)
+        del own["pool"], own["chosen"]
+        return {"kind": "linear", **plain(own)}
+
+    def line(self, X: Array) -> Array:
+        """Return the linear model at each row of features, without bounds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            predicted = (X - self.centre) @ self.coef + self.level
+        if not np.isfinite(predicted).all():
+            beyond = np.isfinite(X).all(axis=1) & ~np.isfinite(predicted)
+            if count := np.count_nonzero(beyond):
+                raise OutOfRange.predictions(int(count))
+        return predicted
+
+
+def recentred(covariance: Array, old: Array, new: Array) -> Array:
+    """Return a covariance of (level, coef) for a level at another centre."""
+    T = np.eye(len(covariance))
+    T[0, 1:] = new - old
+    return T @ covariance @ T.T
+
+
+def coefficient_intervals(fit: LinearFit, coverage: float = 0.95) -> Array | None:
+    """Return the interval of the intercept and of each coefficient, where their errors are known.
+
+    Parameters
+    ----------
+    fit : LinearFit
+        A fit.
+    coverage : float, default=0.95
+        Probability that an interval holds the truth, according to the model.
+
+    Returns
+    -------
+    array of shape (d + 1, 2) or None
+    """
+    width = fit.tails.quantile(coverage)
+    if fit.standard_errors is None:
+        return None
+    centre = np.append(fit.intercept, fit.coef)
+    return centre[:, None] + width * np.outer(fit.standard_errors, [-1.0, 1.0])

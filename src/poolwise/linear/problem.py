@@ -1,0 +1,155 @@
+"""Problem: a target, its sources and the response; and what a method is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from poolwise._typing import Array
+from poolwise.errors import BadColumns, BadSource, TooFewRows
+from poolwise.linear.fit import Fit
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.regress import regress
+from poolwise.moments.moments import Moments
+
+COMMON = 0.9  # share of the weight of the history that is nearly all of it
+
+
+class Rows(Protocol):
+    """Rows that can be read again."""
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
+        """Yield blocks of these columns, with the rows' weights (None: all one)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything a method may know. Features keep the target's order everywhere.
+
+    Parameters
+    ----------
+    target : Moments
+        Of all features and the response.
+    sources : mapping of str to Moments
+        Of some of the target's features and the response. Empty sources are left out.
+    response : str
+        Name of the response.
+    intercept : bool, default=True
+        Whether the model has an intercept.
+    target_rows, source_rows : Rows, mapping of str to Rows
+        The rows of the target and of the sources, if available.
+    """
+
+    target: Moments
+    sources: Mapping[str, Moments]
+    response: str
+    intercept: bool = True
+    target_rows: Rows | None = None
+    source_rows: Mapping[str, Rows] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        y, known = self.response, self.target.place
+        if y not in known:
+            raise BadColumns.missing([y], self.target.names, "The target")
+        if not self.features:
+            what = f"The target has no feature beside the response {y!r}"
+            raise BadColumns(f"{what}: 0 feature(s), a minimum of 1 is required.")
+        if self.target.weight == 0.0:
+            raise TooFewRows.empty_target(self.target.rows)
+        for name, source in self.sources.items():
+            if y not in source.place:
+                raise BadSource.no_response(name, y, source.names)
+            if extra := [n for n in source.names if n not in known]:
+                raise BadColumns.missing(extra, self.target.names, "The target")
+            if len(source.names) < 2:
+                raise BadSource.nothing_shared(name, source.names, self.features)
+        kept = {name: source for name, source in self.sources.items() if source.weight > 0.0}
+        object.__setattr__(self, "sources", kept)
+
+    @cached_property
+    def features(self) -> tuple[str, ...]:
+        """Names of the target's features."""
+        return tuple(n for n in self.target.names if n != self.response)
+
+    @cached_property
+    def target_fit(self) -> LinearFit:
+        """Least squares on the target alone, which most methods need for its noise."""
+        return regress(self.target, self.response, intercept=self.intercept)
+
+    @property
+    def pool_name(self) -> str:
+        """What to call the target and its sources together in a caution."""
+        return "the pooled data" if self.sources else "the target"
+
+    def shared(self, source: Moments) -> tuple[str, ...]:
+        """Features that a source has."""
+        return tuple(n for n in self.features if n in source.place)
+
+    def unseen(self, source: Moments) -> tuple[str, ...]:
+        """Features that a source lacks."""
+        return tuple(n for n in self.features if n not in source.place)
+
+    def seen_by_all(self) -> tuple[str, ...]:
+        """Features that every source has."""
+        return tuple(n for n in self.features if all(n in s.place for s in self.sources.values()))
+
+    def history(self) -> tuple[tuple[str, ...], dict[str, Moments]]:
+        """Return the features that nearly all of the history has, and the sources that have them.
+
+        A few rows without a value do not take a column from all others. If no feature is common:
+        those of the largest source.
+        """
+        tables = self.sources.values()
+        enough = COMMON * sum(s.weight for s in tables)
+        common = tuple(
+            n for n in self.features if sum(s.weight for s in tables if n in s.place) >= enough
+        )
+        for features in (common, *(self.shared(s) for s in self.largest_first().values())):
+            used = {n: s for n, s in self.sources.items() if s.place.keys() >= set(features)}
+            if features and (used or not self.sources):
+                break
+        return features, used
+
+    def largest_first(self) -> dict[str, Moments]:
+        """Return the sources by weight; equal ones by their features, never by their order."""
+        keys = {n: (-s.weight, -len(s.names), sorted(s.names)) for n, s in self.sources.items()}
+        return {n: self.sources[n] for n in sorted(keys, key=keys.__getitem__)}
+
+    def filled(self, source: Moments, means: Mapping[str, float] | None = None) -> Moments:
+        """Return a source whose missing features are constant, by default the target's mean."""
+        target, given = self.target, means or {}
+        lacks = {n: j for n, j in target.place.items() if n not in source.place}
+        values = {n: given.get(n, float(target.mean[j])) for n, j in lacks.items()}
+        tails = {n: float(target.mean_tail[j]) for n, j in lacks.items() if n not in given}
+        return source.widened(target.names, values, tails)
+
+    def without(self, lacking: Sequence[str]) -> Problem:
+        """Return the problem without these features, rows, and sources that then share nothing."""
+        left = [n for n in self.target.names if n not in lacking]
+        kept = {n: [c for c in left if c in s.place] for n, s in self.sources.items()}
+        sources = {n: s.select(kept[n]) for n, s in self.sources.items() if len(kept[n]) > 1}
+        return Problem(self.target.select(left), sources, self.response, self.intercept)
+
+    def without_rows(self) -> Problem:
+        """Return the same problem with moments alone."""
+        slim = copy(self)  # it was checked when it was made
+        object.__setattr__(slim, "target_rows", None)
+        object.__setattr__(slim, "source_rows", {})
+        return slim
+
+
+class Method(Protocol):
+    """A function from a problem to a fit.
+
+    A method that always learns from rows has ``needs_rows = True``. One that knows how features
+    depend on each other may have ``solve_without(problem, patterns)``, which returns a fit for each
+    set of features that rows lack; other methods solve the problem without these features.
+    """
+
+    def solve(self, problem: Problem) -> Fit:
+        """Return the fit of this method."""
+        ...

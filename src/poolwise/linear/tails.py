@@ -1,0 +1,44 @@
+"""Tails: which distribution an estimate divided by its standard deviation has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from poolwise.errors import BadOption
+
+
+@dataclass(frozen=True)
+class Tails:
+    """Student's distribution, or the normal one.
+
+    Parameters
+    ----------
+    freedom : float, default=inf
+        Degrees of freedom; infinite for the normal distribution.
+    deviation : {"plugged in", "averaged"}, default="plugged in"
+        What a standard deviation is: computed from an estimate of the noise, or from its mean over
+        a posterior, which holds the uncertainty of the noise already.
+    """
+
+    freedom: float = float("inf")
+    deviation: Literal["plugged in", "averaged"] = "plugged in"
+
+    def quantile(self, coverage: float) -> float:
+        """Return how many standard deviations on both sides hold a share of all cases."""
+        if not (isinstance(coverage, Real) and 0.0 < coverage < 1.0):
+            raise BadOption.of("coverage", coverage, "a number above 0 and below 1")
+        upper = 0.5 + 0.5 * coverage
+        if not np.isfinite(self.freedom):
+            return float(ndtri(upper))
+        found = float(stdtrit(self.freedom, upper))
+        if self.deviation == "plugged in":
+            return found
+        return found * float(np.sqrt((self.freedom - 2.0) / self.freedom))
+
+
+NORMAL = Tails()

@@ -1,0 +1,1 @@
+"""The parts of Bayes pooling: scaling, imputation, pseudo-rows, evidence, settings."""

@@ -1,0 +1,287 @@
+"""Scaling: a problem in standard deviations, and the grid of scales that are integrated out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolwise._typing import Array
+from poolwise.linear.problem import Problem
+from poolwise.moments.moments import Moments
+from poolwise.numerics.double_double import Pair
+
+CONSTANT = 1e-14  # deviation of a column, relative to its largest number, that is mere rounding
+OTHER_UNITS = 100.0, 1e6  # times the target's deviation: more than chance, less than doubles hold
+ENOUGH = 3.0  # rows of a source below which nothing is learned from it
+FEW_ROWS = "fewer than three rows tell nothing about their noise"
+NOTHING_VARIES = "none of their features varies"
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledTable:
+    """Second moments of a table in standard deviations."""
+
+    name: str  # of the source, or "the target"
+    at: NDArray[np.intp]  # which of the features it has
+    weight: float  # number of rows
+    free: float  # rows, less one with an intercept
+    offset: Array  # means of its features minus the target's
+    step: float  # mean of its response minus the target's
+    gram: Array  # (k, k): products of features, about the means with an intercept
+    cross: Array  # (k,): products of features and response
+    square: float  # of the response
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A problem whose columns all have standard deviation one.
+
+    Features come in two groups: first those that every source has, then the new ones. Features
+    without spread are left out.
+    """
+
+    features: tuple[str, ...]
+    common: int  # number of features that every source has
+    intercept: bool
+    unit: Array  # standard deviation of each feature
+    response_unit: float  # standard deviation of the response
+    target: ScaledTable
+    sources: tuple[ScaledTable, ...]  # of at least three rows each
+    left_out: Mapping[str, str]  # names of the other sources, and why
+    dropped: Mapping[str, str]  # features left out, and why
+    lead: int  # coefficients before those of the features: one with an intercept
+    new: int  # number of features that some source lacks
+
+    @cached_property
+    def feature_sets(self) -> tuple[tuple[int, ...], ...]:
+        """The different sets of features that sources have.
+
+        First those that lack something, and among them those of most rows.
+        """
+        weight: dict[tuple[int, ...], float] = {}
+        for source in self.sources:
+            key = tuple(source.at.tolist())
+            weight[key] = weight.get(key, 0.0) + source.weight
+
+        def rank(key: tuple[int, ...]) -> tuple[bool, float, list[str]]:
+            names = sorted(self.features[j] for j in key)
+            return len(key) == len(self.features), -weight[key], names
+
+        return tuple(sorted(weight, key=rank))
+
+
+def scaled(problem: Problem) -> Scaled:
+    """Return a problem in standard deviations."""
+    left_out = {n: FEW_ROWS for n, s in problem.sources.items() if s.weight < ENOUGH}
+    target = _Doubles.of(problem.target, problem.intercept)
+    usable = {
+        n: _Doubles.of(s, problem.intercept)
+        for n, s in problem.sources.items()
+        if n not in left_out
+    }
+    unit, response_unit = _units(problem, [target, *usable.values()])
+    varies = [n for n in problem.features if unit[n] > 0.0]
+    still = [n for n, s in usable.items() if not any(f in s.place for f in varies)]
+    left_out |= dict.fromkeys(still, NOTHING_VARIES)
+    usable = {n: s for n, s in usable.items() if n not in still}
+    common = [n for n in varies if all(n in s.place for s in usable.values())]
+    features = (*common, *(n for n in varies if n not in common))
+    units = {n: unit[n] for n in features} | {problem.response: response_unit or 1.0}
+    sources = [
+        _scaled_table(name, source, target, units, intercept=problem.intercept)
+        for name, source in usable.items()
+    ]
+    return Scaled(
+        features=features,
+        common=len(common),
+        intercept=problem.intercept,
+        unit=np.array([unit[n] for n in features]),
+        response_unit=response_unit,
+        target=_scaled_table("the target", target, target, units, intercept=problem.intercept),
+        sources=tuple(sorted(sources, key=lambda table: _rank(table, features))),
+        left_out=left_out,
+        dropped={n: f"constant in {problem.pool_name}" for n in problem.features if unit[n] == 0.0},
+        lead=int(problem.intercept),
+        new=len(features) - len(common),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Doubles:
+    """A table as plain arrays."""
+
+    table: Moments
+    place: dict[str, int]
+    squares: list[float]
+    products: Array
+
+    @classmethod
+    def of(cls, table: Moments, intercept: bool) -> _Doubles:
+        """Take products about the means or, without an intercept, about zero."""
+        products = table.scatter.high
+        squares = products.diagonal().tolist()
+        if not intercept:
+            means = table.mean.tolist()
+            squares = [s + table.weight * m**2 for s, m in zip(squares, means, strict=True)]
+            products = table.about_zero().high
+        return cls(table, table.place, squares, products)
+
+
+def _rank(table: ScaledTable, features: Sequence[str]) -> tuple[float, list[str], float, float]:
+    """Return what sources are sorted by: the largest first, whatever order they came in."""
+    return -table.weight, sorted(features[j] for j in table.at), table.step, table.square
+
+
+def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, float], float]:
+    """Return the pooled standard deviation of each column, zero where there is none.
+
+    Where history has a column in other units, the pooled deviation is that of neither table, and a
+    prior in it would hold the target's coefficient near zero. It is the target's own then. Below a
+    hundredfold deviation it is not: columns of mostly one value come to that by chance.
+    """
+    units = {}
+    for name in problem.target.names:
+        having = [
+            (t.table, t.squares[j], j) for t in tables if (j := t.place.get(name)) is not None
+        ]
+        # Exact sums: the order of the sources must not matter, not even to the last bit.
+        squares = fsum(square for _, square, _ in having)
+        rows = fsum(max(t.weight - problem.intercept, 0.0) for t, _, _ in having) or 1.0
+        largest = max(max(-t.low[j], t.high[j]) for t, _, j in having)
+        deviation = float(np.sqrt(squares / rows))
+        free = max(problem.target.weight - problem.intercept, 1.0)
+        own = float(np.sqrt(having[0][1] / free))
+        if OTHER_UNITS[0] * own < deviation < OTHER_UNITS[1] * own:
+            deviation = own
+        units[name] = deviation if deviation > CONSTANT * largest else 0.0
+    return units, units.pop(problem.response)
+
+
+def _scaled_table(
+    name: str, own: _Doubles, target: _Doubles, units: Mapping[str, float], *, intercept: bool
+) -> ScaledTable:
+    """Return a table in units of its features, in their order, and of the response, the last."""
+    names = [n for n in units if n in own.place]
+    at, to = [own.place[n] for n in names], [target.place[n] for n in names]
+    divisor = np.array([units[n] for n in names])
+    products = own.products[np.ix_(at, at)] / np.outer(divisor, divisor)
+    step = np.zeros(len(names))
+    if intercept and own is not target:
+        theirs, ours = own.table, target.table
+        difference = Pair(theirs.mean[at], theirs.mean_tail[at]) - Pair(
+            ours.mean[to], ours.mean_tail[to]
+        )
+        step = difference.high / divisor
+    return ScaledTable(
+        name=name,
+        at=np.array([j for j, n in enumerate(units) if n in names[:-1]], dtype=np.intp),
+        weight=own.table.weight,
+        free=max(own.table.weight - intercept, 0.0),
+        offset=step[:-1],
+        step=float(step[-1]),
+        gram=products[:-1, :-1],
+        cross=products[:-1, -1],
+        square=float(products[-1, -1]),
+    )
+
+
+SHARES = np.arange(-6.0, 22.1, 2.0)  # logit of phi
+RATIOS = np.arange(-4.8, 4.81, 1.2)  # log of s
+RATIO_SCALE = 0.3
+ENOUGH_FREE = 8.0  # rows beyond coefficients from which on the target tells its own noise
+STEP = 1.5  # of the finer grid, in standard deviations of the log of that noise
+SIZES = np.array([0.03, 0.5, 10.0, 200.0])  # of shared coefficients
+SIZE_PRIOR = np.array([0.01, 0.04, 0.45, 0.5])
+SHAPES = np.array([1.0, 30.0, 1000.0])  # of new coefficients, isotropic
+SHAPE_PRIOR = np.array([0.5, 0.25, 0.25])
+ZELLNER = 0.2  # prior probability of the other shape
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    r"""Values of the scales that are integrated out, each with its prior.
+
+    - :math:`\varphi`, the share of the residual that new features explain, uniform;
+    - :math:`s`, the ratio of the target's noise to the source's, given the same features, with
+      :math:`\log s` from a Cauchy distribution of scale 0.3;
+    - :math:`g`, the variance of a shared coefficient, relative to what the sources show;
+    - the shape of the prior of new coefficients: the same variance :math:`r c^2` for each, or
+      Zellner's, which follows their covariance.
+
+    With :math:`t` the variance of new features that shared ones leave open, the noise is
+    :math:`\sigma^2 = s\sigma_S^2(1 - \varphi)`, and :math:`c^2 = s\sigma_S^2\varphi/t`.
+
+    """
+
+    signal: Array  # (P,): variance explained by new features over noise, phi / (1 - phi)
+    noise: Array  # (P, S): of the target, relative to the source's, s (1 - phi)
+    log_prior: Array  # (P, S): of both
+    size: Array  # (G,): of shared coefficients
+    log_size_prior: Array  # (G,)
+    middle: int  # place of `noise` where s is one
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Number of values of each scale."""
+        shares, ratios = self.noise.shape
+        return shares, ratios, len(self.size)
+
+
+def grid(
+    *, has_new: bool, residual: float | None = None, free: float = 0.0, most: float = 0.0
+) -> Grid:
+    """Return the grid; without new features there is nothing for them to explain.
+
+    A target of many rows tells its noise so well that it falls between two points of a coarse
+    grid. Then the grid is as fine as that, and has its middle there; and one of the shares is that
+    for which the target's noise, given the same features, is the source's.
+
+    Parameters
+    ----------
+    has_new : bool
+        Whether some source lacks some feature.
+    residual : float, optional
+        Noise of the target alone, relative to the source's.
+    free : float
+        Rows it was estimated from, less coefficients.
+    most : float
+        Variance of the target's response, relative to the source's noise: a source of little noise
+        says nothing about that of the target, which may be anything up to this.
+    """
+    known = residual if residual and free >= ENOUGH_FREE else None
+    shares = SHARES if has_new else np.array([-np.inf])
+    if has_new and known is not None and known < 1.0:
+        shares = SHARES + _offset(np.log((1.0 - known) / known))
+    fall = np.logaddexp(0.0, shares)[:, None]
+    step = RATIOS[1] - RATIOS[0]
+    further = np.arange(RATIOS[-1] + step, np.log(max(most, 1.0)) + step, step)
+    own = np.concatenate((RATIOS, further))
+    ratios = np.broadcast_to(own, (len(shares), len(own)))
+    if known is not None:
+        fine = min(STEP * np.sqrt(2.0 / free), step)
+        ratios = np.log(known) + fall + fine * np.arange(-4, 5)
+    prior = log_uniform(shares)[:, None] if has_new else np.zeros((1, 1))
+    return Grid(
+        signal=np.exp(shares),
+        noise=np.exp(ratios - fall),
+        log_prior=prior - np.log1p((ratios / RATIO_SCALE) ** 2),
+        size=SIZES,
+        log_size_prior=np.log(SIZE_PRIOR),
+        middle=len(RATIOS) // 2,
+    )
+
+
+def _offset(logit: float) -> float:
+    """Return how to move the shares, at most half a step, so that one of them is here."""
+    step = SHARES[1] - SHARES[0]
+    return float((logit - SHARES[0] + step / 2) % step - step / 2)
+
+
+def log_uniform(logit: Array) -> Array:
+    """Return the log density of the logit of a uniform number."""
+    return -np.logaddexp(0.0, -logit) - np.logaddexp(0.0, logit)

@@ -1,0 +1,1 @@
+"""Boosted trees on all rows, as derived columns and as candidates beside linear fits."""

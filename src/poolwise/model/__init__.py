@@ -1,0 +1,1 @@
+"""The estimator: fitting, prediction, summaries, model files and exports."""

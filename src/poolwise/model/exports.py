@@ -1,0 +1,295 @@
+"""Exports: a fitted line over raw columns, as a scikit-learn pipeline and as an ONNX graph.
+
+The pipeline needs scikit-learn and NumPy, not poolwise. The graph is made by hand rather than by a
+converter: no float32 in between, and no package but ``onnx``. Columns are centred before they meet
+their coefficients, so that features far from zero keep their digits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from poolwise._typing import Array
+from poolwise.errors import BadOption, CannotExport, NotInstalled
+from poolwise.model.fitted_model import FittedModel
+from poolwise.model.prediction import fits_on
+from poolwise.wording import listed
+
+OPSET, IR_VERSION = 19, 9  # the first in which texts can be compared
+
+
+@dataclass(frozen=True)
+class NumberTerm:
+    """What a column of numbers adds: ``coef * (x - centre)``."""
+
+    name: str
+    coef: float
+    centre: float
+
+
+@dataclass(frozen=True)
+class TextTerm:
+    """What a column of texts adds: a number for each level."""
+
+    name: str
+    adds: dict[str, float]  # zero for a reference level
+    ignores_unseen: bool  # any other text adds nothing; else it is an error
+    is_full: bool  # the first level has a coefficient too
+
+
+@dataclass(frozen=True)
+class Line:
+    """A prediction: the level and all terms added up, held between bounds."""
+
+    level: float  # the prediction where all terms are zero
+    terms: tuple[NumberTerm | TextTerm, ...]  # one per column, in their order
+    bounds: tuple[float, float] | None
+    response: str
+    are_named: bool  # the columns had these names at fit
+
+    @property
+    def numbers(self) -> tuple[NumberTerm, ...]:
+        """The columns of numbers."""
+        return tuple(t for t in self.terms if isinstance(t, NumberTerm))
+
+    @property
+    def texts(self) -> tuple[TextTerm, ...]:
+        """The columns of texts."""
+        return tuple(t for t in self.terms if isinstance(t, TextTerm))
+
+
+def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool) -> Line:
+    """Return the line of a model for rows that lack some optional columns."""
+    if model.fit.parts().line is None:
+        raise CannotExport.not_linear(model.name)
+    gone = {without} if isinstance(without, str) else set(without)
+    has = [c for c in model.columns if c.name not in gone]
+    if not gone <= set(model.optional_columns) or not has:
+        raise BadOption.of(
+            "without", without, f"some of {listed(model.optional_columns)}, not all columns"
+        )
+    fit = fits_on(model, [has])[0].parts().linear
+    coef = dict(zip(fit.names, fit.coef.tolist(), strict=True))
+    centre = dict(zip(fit.names, fit.centre.tolist(), strict=True))
+    terms: list[NumberTerm | TextTerm] = []
+    level = [float(fit.level)]
+    for column in has:
+        if column.levels is None:
+            terms.append(NumberTerm(column.name, coef[column.name], centre[column.name]))
+            continue
+        adds = dict.fromkeys(column.levels, 0.0)
+        for text, output in zip(column.indicated, column.outputs, strict=True):
+            adds[text] = coef[output]
+            level.append(-centre[output] * coef[output])  # a share of rows: no digits are lost
+        terms.append(TextTerm(column.name, adds, column.unseen == "ignore", column.full))
+    return Line(math.fsum(level), tuple(terms), fit.bounds, model.response, are_named)
+
+
+def is_unicode(text: str) -> bool:
+    """Say whether a text can be written as UTF-8: half of a pair of surrogates cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def pipeline(line: Line) -> Pipeline | TransformedTargetRegressor:
+    """Return a fitted estimator that predicts as the line does, within bounds if it has some."""
+    coef, centre = [t.coef for t in line.numbers], [t.centre for t in line.numbers]
+    for term in sorted(line.texts, key=_kind):  # as the encoder puts them out
+        indicated = list(term.adds.values())[0 if term.is_full else 1 :]
+        coef += indicated
+        centre += [0.0] * len(indicated)
+    steps = [("centre", _scaler(centre)), ("line", _regression(coef, line.level))]
+    if line.texts:
+        steps.insert(0, ("encode", _encoder(line)))
+    if line.are_named:  # the first step checks names
+        steps[0][1].feature_names_in_ = _names(line.terms)
+    return _bounded(Pipeline(steps), line)
+
+
+def _kind(term: TextTerm) -> tuple[bool, bool]:
+    """Return what must be alike for columns to share an encoder."""
+    return term.is_full, term.ignores_unseen
+
+
+def _encoder(line: Line) -> Any:
+    """Return an encoder that puts out numbers, then indicators of levels."""
+    place = {term.name: j for j, term in enumerate(line.terms)}
+    parts: list[tuple[str, Any, list[int]]] = []
+    if line.numbers:
+        parts.append(("numbers", "passthrough", [place[t.name] for t in line.numbers]))
+    for kind in sorted({_kind(t) for t in line.texts}):
+        alike = [t for t in line.texts if _kind(t) == kind]
+        is_full, ignores_unseen = kind
+        encoder = OneHotEncoder(
+            categories=[np.array(list(t.adds), dtype=object) for t in alike],
+            drop=None if is_full else "first",
+            handle_unknown="ignore" if ignores_unseen else "error",
+            sparse_output=False,
+        )
+        parts.append((f"texts {len(parts)}", encoder, [place[t.name] for t in alike]))
+    fitted = ColumnTransformer(parts).fit(_some_row(line))
+    if line.are_named:
+        for name, _, at in parts:
+            if isinstance(encoder := fitted.named_transformers_[name], OneHotEncoder):
+                encoder.feature_names_in_ = _names([line.terms[j] for j in at])
+    return fitted
+
+
+def _names(terms: Sequence[NumberTerm | TextTerm]) -> Any:
+    return np.array([t.name for t in terms], dtype=object)
+
+
+def _some_row(line: Line) -> Any:
+    row = [0.0 if isinstance(t, NumberTerm) else next(iter(t.adds)) for t in line.terms]
+    return np.array([row], dtype=object if line.texts else np.float64)
+
+
+def _scaler(centre: list[float]) -> Any:
+    scaler = StandardScaler(with_std=False)
+    scaler.mean_, scaler.n_features_in_ = np.array(centre), len(centre)
+    scaler.var_ = scaler.scale_ = None
+    return scaler
+
+
+def _regression(coef: list[float], level: float) -> Any:
+    regression = LinearRegression()
+    regression.coef_, regression.n_features_in_ = np.array(coef), len(coef)
+    regression.intercept_ = level
+    return regression
+
+
+def _bounded(fitted: Pipeline, line: Line) -> Pipeline | TransformedTargetRegressor:
+    """Hold predictions between the bounds, if the line has bounds."""
+    if line.bounds is None:
+        return fitted
+    low, high = line.bounds
+    clip = partial(np.clip, a_min=low, a_max=high)
+    hold = FunctionTransformer(inverse_func=clip, check_inverse=False)
+    held = TransformedTargetRegressor(fitted, transformer=hold, check_inverse=False)
+    held.fit(_some_row(line), [0.0])  # learns the shape of a response; its regressor is replaced
+    held.regressor_ = fitted
+    if line.are_named:
+        held.feature_names_in_ = fitted.feature_names_in_
+    return held
+
+
+def graph(line: Line) -> Any:
+    """Return the model as an ``onnx.ModelProto``.
+
+    Inputs are ``numbers``, doubles of shape (n, columns of numbers), and ``texts``, strings of
+    shape (n, columns of texts). Properties of these names hold the order of the columns, as JSON.
+    The output is ``prediction``, of shape (n,): NaN where a number is NaN, and where a text is not
+    a level, unless such texts are ignored.
+    """
+    try:
+        import onnx
+    except ImportError:
+        otherwise = "Or hand the model over as SQL or as a scikit-learn pipeline."
+        raise NotInstalled.of("Writing a model as ONNX", "onnx", "onnx", otherwise) from None
+    made = _Graph(onnx)
+    total = made.constant([[line.level]])
+    if line.numbers:
+        numbers = made.input("numbers", onnx.TensorProto.DOUBLE, len(line.numbers))
+        step = made.node("Sub", numbers, made.constant([[t.centre for t in line.numbers]]))
+        coef = made.constant([[t.coef] for t in line.numbers])
+        total = made.node("Add", total, made.node("MatMul", step, coef))
+    if line.texts:
+        texts = made.input("texts", onnx.TensorProto.STRING, len(line.texts))
+        for j, term in enumerate(line.texts):
+            total = _with_text(made, total, texts, j, term)
+    if line.bounds is not None:
+        for beyond, bound in zip(("Less", "Greater"), line.bounds, strict=True):
+            end = made.constant(bound)
+            total = made.node("Where", made.node(beyond, total, end), end, total)
+    return made.model(total, line)
+
+
+def _with_text(made: _Graph, total: str, texts: str, j: int, term: TextTerm) -> str:
+    """Add what a column of texts adds."""
+    if not all(map(is_unicode, term.adds)):
+        why = f"a level of column {term.name!r} is not valid Unicode"
+        raise CannotExport.of("ONNX", why, "Rename it and fit again")
+    column = made.node("Gather", texts, made.whole([j]), axis=1)
+    is_level = made.node("Equal", column, made.texts(list(term.adds)))
+    ones = made.node("Cast", is_level, to=made.onnx.TensorProto.DOUBLE)
+    adds = made.constant([[add] for add in term.adds.values()])
+    total = made.node("Add", total, made.node("MatMul", ones, adds))
+    if term.ignores_unseen:
+        return total
+    found = made.node("ReduceMax", ones, made.whole([1]), keepdims=1)
+    is_known = made.node("Greater", found, made.constant(0.5))
+    return made.node("Where", is_known, total, made.constant(np.nan))
+
+
+class _Graph:
+    """A graph in the making: nodes and constants, each named by its number."""
+
+    def __init__(self, onnx: Any) -> None:
+        self.onnx = onnx
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+
+    def input(self, name: str, kind: int, columns: int) -> str:
+        """Take a table of some columns."""
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n", columns]))
+        return name
+
+    def constant(self, values: Any) -> str:
+        """Hold doubles."""
+        return self._hold(np.array(values, dtype=np.float64))
+
+    def whole(self, values: list[int]) -> str:
+        """Hold whole numbers."""
+        return self._hold(np.array(values, dtype=np.int64))
+
+    def _hold(self, values: Array | Any) -> str:
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def texts(self, values: list[str]) -> str:
+        """Hold a row of texts."""
+        name = f"constant_{len(self.constants)}"
+        kind, content = self.onnx.TensorProto.STRING, [v.encode("utf-8") for v in values]
+        self.constants.append(self.onnx.helper.make_tensor(name, kind, [1, len(values)], content))
+        return name
+
+    def node(self, operator: str, *inputs: str, name: str = "", **attributes: int) -> str:
+        """Compute something."""
+        name = name or f"node_{len(self.nodes)}"
+        made = self.onnx.helper.make_node(operator, list(inputs), [name], **attributes)
+        self.nodes.append(made)
+        return name
+
+    def model(self, total: str, line: Line) -> Any:
+        """Return the model, checked."""
+        helper = self.onnx.helper
+        end = self.node("Squeeze", total, self.whole([1]), name="prediction")
+        output = helper.make_tensor_value_info(end, self.onnx.TensorProto.DOUBLE, ["n"])
+        whole = helper.make_graph(self.nodes, "poolwise", self.inputs, [output], self.constants)
+        opset = helper.make_opsetid("", OPSET)
+        model = helper.make_model(whole, opset_imports=[opset], ir_version=IR_VERSION)
+        model.producer_name = "poolwise"
+        properties = {
+            "numbers": json.dumps([t.name for t in line.numbers]),
+            "texts": json.dumps([t.name for t in line.texts]),
+            "response": json.dumps(line.response),
+        }
+        helper.set_model_props(model, properties)
+        self.onnx.checker.check_model(model, full_check=True)
+        return model

@@ -1,0 +1,1 @@
+"""Model files: a fitted model as JSON, with all its bits, checked when it is read."""

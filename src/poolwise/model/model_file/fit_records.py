@@ -1,0 +1,388 @@
+"""Records of fits in a model file: what `Fit.record` writes, and the fits they restore."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta
+from msgspec.structs import asdict
+
+from poolwise.errors import PoolwiseWarning
+from poolwise.linear.fit import Evidence, PartialEffect
+from poolwise.linear.linear_fit import LinearFit
+from poolwise.linear.problem import Problem
+from poolwise.linear.tails import Tails
+from poolwise.methods.boosting.candidates import Candidates
+from poolwise.methods.boosting.stack import MOST, Spread, Stack
+from poolwise.methods.boosting.tree_fit import TreeFit
+from poolwise.methods.boosting.trees import DerivedColumn, TreeMean, Trees
+from poolwise.moments.json_format import Part, check_distinct, numbers
+from poolwise.moments.moments_json import MomentsRecord
+from poolwise.numerics.chunks import LARGEST
+
+NotNegative = Annotated[float, Meta(ge=0.0)]
+Probability = Annotated[float, Meta(ge=0.0, le=1.0)]
+Place = Annotated[int, Meta(ge=0, le=2**31)]
+TreeName = Literal["pooled_trees", "all_pooled_trees", "target_trees", "deep_target_trees"]
+UNIQUE = Meta(min_length=1, extra_json_schema={"uniqueItems": True})
+WARNINGS = {kind.__name__: kind for kind in PoolwiseWarning.__subclasses__()}
+
+
+class CautionRecord(Part):
+    """A warning of the fit: the name of its class in poolwise.errors, and what it says."""
+
+    kind: str
+    message: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in WARNINGS:
+            raise ValueError(f"{self.kind[:40]!r} is not a warning of poolwise")
+
+
+class TailsRecord(Part):
+    """The distribution of an estimate over its standard deviation: Student's, or normal.
+
+    freedom: degrees of freedom, null for a normal distribution
+    """
+
+    freedom: Annotated[float, Meta(gt=0.0)] | None
+    deviation: Literal["plugged in", "averaged"]
+
+    def __post_init__(self) -> None:
+        if self.deviation == "averaged" and self.freedom is not None and self.freedom <= 2.0:
+            raise ValueError("an averaged deviation needs a `freedom` above 2")
+
+
+class TablesRecord(Part):
+    """The moments of a target and of its sources, by name."""
+
+    target: MomentsRecord
+    sources: dict[str, MomentsRecord]
+
+    def problem(self, features: tuple[str, ...], response: str, intercept: bool) -> Problem:
+        """Return the problem of a model with these features."""
+        if empty := [name for name, source in self.sources.items() if not source.weight]:
+            raise ValueError(f"source {empty[0]!r} has no rows")
+        sources = {name: source.moments for name, source in self.sources.items()}
+        problem = Problem(self.target.moments, sources, response, intercept)
+        if problem.features != features:
+            raise ValueError("the columns of a target and of the fit differ, or their order")
+        return problem
+
+
+class ModelMomentsRecord(TablesRecord):
+    """The moments that the fit was made from.
+
+    intercept: whether the model has an intercept
+    pool: the target and imputed sources together; null unless the method imputes
+    derived: the same target and sources with derived columns; null unless the fit has trees
+    """
+
+    intercept: bool
+    pool: MomentsRecord | None
+    derived: TablesRecord | None
+
+
+class LinearRecord(Part, tag_field="kind", tag="linear", dict=True):
+    """A linear fit: a row x is predicted as level + (x - centre) coef, held within bounds.
+
+    names: d features; coef and centre have d entries
+    covariance: of (level, coef), d + 1 rows of d + 1 numbers; null if it is not known
+    noise, source_noise: residual variance of the target and of each source; null if unknown
+    weights: weight of a row of each source, where a target row has weight one
+    dropped: features with coefficient zero by decision, and why
+    tail: what rounding took from (level, coef), d + 1 numbers; null if it is not known
+    bounds: null for no bound
+    conflict: probability that a source contradicts the target
+    reason: why this method, where one was chosen
+    """
+
+    names: list[str]
+    coef: list[float]
+    centre: list[float]
+    level: float
+    covariance: list[list[float]] | None
+    noise: NotNegative | None
+    source_noise: dict[str, NotNegative | None]
+    weights: dict[str, NotNegative]
+    dropped: dict[str, str]
+    cautions: list[CautionRecord]
+    tail: list[float] | None
+    intercept_variance: NotNegative | None
+    tails: TailsRecord
+    bounds: tuple[float | None, float | None] | None
+    conflict: dict[str, Probability]
+    reason: str
+
+    def __post_init__(self) -> None:
+        _ = self.fit
+
+    @cached_property
+    def fit(self) -> LinearFit:
+        """The fit, without a pool."""
+        d, given, freedom = len(self.names), asdict(self), self.tails.freedom
+        shapes = {"coef": (d,), "centre": (d,), "covariance": (d + 1, d + 1), "tail": (d + 1,)}
+        for key, shape in shapes.items():
+            if given[key] is not None:
+                given[key] = numbers(key, given[key], *shape)
+        if self.bounds is not None:
+            low, high = self.bounds
+            given["bounds"] = (
+                -math.inf if low is None else low,
+                math.inf if high is None else high,
+            )
+            _check_bounds(*given["bounds"])
+        given["names"] = tuple(self.names)
+        given["tails"] = Tails(math.inf if freedom is None else freedom, self.tails.deviation)
+        given["cautions"] = tuple(WARNINGS[c.kind](c.message) for c in self.cautions)
+        if unknown := sorted(self.dropped.keys() - set(self.names)):
+            raise ValueError(f"`dropped` has {unknown[0]!r}, which `names` does not have")
+        with np.errstate(over="ignore"):
+            if not np.isfinite(abs(self.level) + np.abs(given["coef"] * given["centre"]).sum()):
+                raise ValueError("the intercept is beyond doubles")
+        return LinearFit(**given)
+
+    def named(self, names: tuple[str, ...]) -> LinearFit:
+        """Return the fit of these features."""
+        if self.fit.names != names:
+            raise ValueError(
+                "the `names` of a fit differ from the columns and their levels, or in their order"
+            )
+        return self.fit
+
+    def restored(
+        self, features: tuple[str, ...], response: str, moments: ModelMomentsRecord | None
+    ) -> LinearFit:
+        """Return the fit of a model with these features."""
+        fit = self.named(features)
+        if moments is None:
+            return fit
+        if moments.derived is not None:
+            raise ValueError("`moments.derived` is only for a fit with trees")
+        pool = None if moments.pool is None else moments.pool.moments
+        if pool is not None and (not pool.weight or {*pool.names} != {*features, response}):
+            raise ValueError("the pool has no rows, or other columns than the target")
+        return replace(fit, pool=pool)
+
+
+class BoosterRecord(Part, dict=True):
+    """A sum of trees. A node is a place in the lists, and its children come after it.
+
+    baseline: where the sum begins
+    roots: the first node of each tree, from 0 on
+    feature: the column that a node looks at; rows up to its threshold go left
+    missing_left: 1 if rows without a value go left
+    left, right: the children; a leaf is its own child
+    value: what a leaf adds
+    """
+
+    baseline: float
+    roots: list[Place]
+    feature: list[Place]
+    threshold: list[float]
+    missing_left: list[Annotated[int, Meta(ge=0, le=1)]]
+    left: list[Place]
+    right: list[Place]
+    value: list[float]
+
+    def __post_init__(self) -> None:
+        _ = self.trees
+
+    @cached_property
+    def trees(self) -> Trees:
+        """The trees."""
+        count, given, own = len(self.feature), asdict(self), np.arange(len(self.feature))
+        for key in ("feature", "threshold", "missing_left", "left", "right", "value"):
+            given[key] = numbers(key, given[key], count)
+        for key in ("roots", "feature", "left", "right"):
+            given[key] = np.array(given[key], dtype=np.intp)
+        roots, left, right = given["roots"], given["left"], given["right"]
+        ends = np.append(roots[1:], count)
+        if self.roots[:1] != ([0] if count else []) or (roots >= ends).any():
+            raise ValueError("`roots` must rise from 0 on and be nodes")
+        end = ends[np.searchsorted(roots, own, side="right") - 1]
+        is_leaf = (left == own) & (right == own)
+        if not (is_leaf | ((own < left) & (left < end) & (own < right) & (right < end))).all():
+            raise ValueError("a node has a child that does not come after it in its tree")
+        with np.errstate(over="ignore"):
+            sizes = np.maximum.reduceat(np.abs(given["value"]), roots) if count else roots
+            if not abs(self.baseline) + sizes.sum() <= LARGEST:
+                raise ValueError(f"the sum of trees is beyond {LARGEST:g}")
+        return Trees(**given | {"missing_left": given["missing_left"].astype(np.bool_)})
+
+
+class MeanOfTrees(Part):
+    """The mean of some `boosters`, by their places in the list; each has this number of `trees`."""
+
+    trees: Annotated[int, Meta(ge=0, le=2**20)]
+    boosters: Annotated[list[Place], Meta(min_length=1)]
+
+
+class TreeMeanRecord(MeanOfTrees):
+    """The mean of some `boosters`, each with this number of `trees`, plus a constant."""
+
+    constant: float
+
+
+class DerivedColumnRecord(MeanOfTrees):
+    """A column: the mean of `boosters` that look at its inputs; other columns are masked."""
+
+    name: str
+    inputs: Annotated[list[str], UNIQUE]
+
+    def __post_init__(self) -> None:
+        check_distinct("input", self.inputs)
+
+
+class EvidenceRecord(Part):
+    """Errors of the candidates, in their order, and of their weighted mean."""
+
+    rows: Annotated[int, Meta(ge=1, le=2**53)]
+    errors: list[NotNegative]
+    error: NotNegative
+    fall: float
+    fall_error: NotNegative
+
+
+class SpreadRecord(Part):
+    """Errors on target rows that were left out: their root mean square and, rising, their sizes."""
+
+    rows: Annotated[float, Meta(ge=1.0 - 1e-9)]
+    deviation: NotNegative
+    sizes: Annotated[list[NotNegative], Meta(min_length=1, max_length=MOST)]
+
+    def __post_init__(self) -> None:
+        if any(b < a for a, b in pairwise(self.sizes)):
+            raise ValueError("`sizes` must rise")
+
+
+class EffectRecord(Part):
+    """The mean prediction with one feature held at several values, which rise."""
+
+    feature: str
+    values: Annotated[tuple[float, ...], Meta(min_length=2)]
+    means: tuple[float, ...]
+    deviations: tuple[NotNegative, ...]
+    change: float
+    change_deviation: NotNegative
+
+    def __post_init__(self) -> None:
+        if not len(self.values) == len(self.means) == len(self.deviations):
+            raise ValueError("`values`, `means` and `deviations` must have the same length")
+        if any(b <= a for a, b in pairwise(self.values)):
+            raise ValueError("`values` must rise")
+
+
+class StackRecord(Part):
+    """A weighted mean of candidates, each held within bounds.
+
+    linear: of the features alone
+    alone: the same, of the target alone; null if there are no sources
+    trees: means of trees, by name
+    correction: trees that look at the features, the derived columns and the prediction of the fit
+    weights: of linear, the fit with derived columns if there are some, alone, trees and correction
+    """
+
+    linear: LinearRecord
+    alone: LinearRecord | None
+    trees: dict[TreeName, TreeMeanRecord]
+    correction: TreeMeanRecord | None
+    weights: list[NotNegative]
+    bounds: tuple[float, float]
+    evidence: EvidenceRecord
+    spread: SpreadRecord
+    effects: list[EffectRecord]
+
+    def __post_init__(self) -> None:
+        _check_bounds(*self.bounds)
+        check_distinct("effect of a feature", [e.feature for e in self.effects])
+        if abs(sum(self.weights) - 1.0) > 1e-9:
+            raise ValueError("`weights` must sum to one")
+
+
+class TreesRecord(Part, tag_field="kind", tag="trees"):
+    """A fit that learnt from rows, with columns derived by trees.
+
+    linear: of the features and the derived columns; it predicts unless there is a stack
+    stack: candidates whose weighted mean predicts, or null
+    boosters: all sums of trees
+    reason: why this method, where one was chosen
+    """
+
+    linear: LinearRecord
+    columns: list[DerivedColumnRecord]
+    stack: StackRecord | None
+    boosters: list[BoosterRecord]
+    reason: str
+
+    def restored(
+        self, features: tuple[str, ...], response: str, moments: ModelMomentsRecord | None
+    ) -> TreeFit:
+        """Return the fit of a model with these features."""
+        columns, problem = [], None
+        for record in self.columns:
+            if not set(record.inputs) <= set(features):
+                raise ValueError("the inputs of a derived column are not columns of the model")
+            boosters, inputs = self._boosters(record, len(features)), tuple(record.inputs)
+            columns.append(DerivedColumn(record.name, inputs, features, boosters, record.trees))
+        wide = (*features, *(c.name for c in columns))
+        check_distinct("column", [*wide, response])
+        linear = self.linear.named(wide)
+        if moments is not None:
+            if moments.derived is None or moments.pool is not None:
+                raise ValueError("a fit with trees needs `moments.derived`, and has no pool")
+            problem = moments.derived.problem(wide, response, moments.intercept)
+        stack = None if self.stack is None else self._stack(self.stack, tuple(columns), features)
+        return TreeFit(features, tuple(columns), linear, problem, stack, self.reason)
+
+    def _stack(
+        self, record: StackRecord, columns: tuple[DerivedColumn, ...], features: tuple[str, ...]
+    ) -> Stack:
+        width = len(features)
+        correction = record.correction
+        candidates = Candidates(
+            features,
+            columns,
+            record.linear.named(features),
+            self.linear.fit,
+            None if record.alone is None else record.alone.named(features),
+            {name: self._mean(mean, width) for name, mean in record.trees.items()},
+            None if correction is None else self._mean(correction, width + len(columns) + 1),
+        )
+        names = candidates.names
+        errors = numbers("errors", record.evidence.errors, len(names)).tolist()
+        evidence = asdict(record.evidence) | {"errors": dict(zip(names, errors, strict=True))}
+        if unknown := {e.feature for e in record.effects} - set(features):
+            raise ValueError(f"there is an effect of {min(unknown)!r}, which is not a feature")
+        return Stack(
+            candidates,
+            numbers("weights", record.weights, len(names)),
+            record.bounds,
+            Evidence(**evidence),
+            Spread(record.spread.rows, record.spread.deviation, np.array(record.spread.sizes)),
+            tuple(PartialEffect(**asdict(effect)) for effect in record.effects),
+        )
+
+    def _mean(self, record: TreeMeanRecord, width: int) -> TreeMean:
+        return TreeMean(self._boosters(record, width), record.trees, record.constant)
+
+    def _boosters(self, record: MeanOfTrees, width: int) -> tuple[Trees, ...]:
+        """Return the sums of trees that look at this many columns."""
+        if max(record.boosters) >= len(self.boosters):
+            raise ValueError("a mean of trees has a booster that is not there")
+        found = tuple(self.boosters[place].trees for place in record.boosters)
+        if any(len(trees.roots) != record.trees for trees in found):
+            raise ValueError(f"a booster does not have the {record.trees} trees of its mean")
+        if any((trees.feature >= width).any() for trees in found):
+            raise ValueError("a tree looks at a column that is not there")
+        return found
+
+
+def _check_bounds(low: float, high: float) -> None:
+    if not low <= high:
+        raise ValueError(f"the bounds end at {high:g}, below their beginning at {low:g}")

@@ -1,0 +1,239 @@
+"""The model file as a whole: its declaration, and how a fitted model is written and restored."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+import scipy
+import sklearn
+from msgspec import Meta
+from msgspec.structs import asdict
+
+from poolwise.errors import BadModelFile, CannotExport, NeedsRows
+from poolwise.linear.problem import Problem
+from poolwise.model.fitted_model import FittedModel
+from poolwise.model.model_file.fit_records import (
+    UNIQUE,
+    LinearRecord,
+    ModelMomentsRecord,
+    TreesRecord,
+)
+from poolwise.model.model_file.method_records import MethodName, MethodRecord, method_in, record_of
+from poolwise.moments.json_format import Format, Part, check_distinct, reason
+from poolwise.moments.moments_json import record_of as record_of_moments
+from poolwise.tables.encoding import Column, Levels, encoded
+from poolwise.wording import listed
+
+Unseen = Literal["raise", "ignore"]
+
+
+class OptionsRecord(Part):
+    """Parameters of the regressor, which a later fit or update follows."""
+
+    method: MethodName | MethodRecord
+    fit_intercept: bool
+    response: str
+    unseen_level: Unseen
+    precision: Literal["auto", "fast", "accurate", "exact"]
+
+
+class ColumnRecord(Part):
+    """A column of a table to predict.
+
+    levels: levels of a column of texts, the reference level first; null for numbers
+    full: whether the reference level has a coefficient too
+    unseen: whether a text that is not a level raises an error or has no coefficient
+    """
+
+    name: str
+    levels: Annotated[tuple[str, ...], UNIQUE] | None
+    full: bool
+    unseen: Unseen
+
+    def __post_init__(self) -> None:
+        if self.levels is None and (self.full or self.unseen != "raise"):
+            raise ValueError("a column without levels cannot be `full` or ignore unseen ones")
+        check_distinct("level", self.levels or ())
+
+
+class LevelsRecord(Part):
+    """The levels of a column as moments are matched with them in an update.
+
+    reference: the level without an indicator; null where none is known
+    indicated: levels with an indicator
+    """
+
+    reference: str | None
+    indicated: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        check_distinct("level", self.indicated)
+
+
+class ModelFile(Part, dict=True):
+    """A fitted model, as poolwise.PooledRegressor.save writes it.
+
+    Numbers are doubles: read them with a parser that rounds correctly. Features are the columns in
+    their order, a column of levels as name=level for each level but the first, or for all if full;
+    no two of them and the response are alike.
+
+    made_with: versions of the packages that wrote the file; nothing depends on them
+    method: the method that made the fit
+    response_is_named: whether the response had this name itself, and needs it in an update
+    columns_are_named: whether columns had names at fit, or were named x0, x1, ... by poolwise
+    optional_columns: columns, in their order, that a row to predict may lack if there are moments
+    cautions: warnings given at fit
+    fit: its linear fit has the features of the model as names, followed by derived columns
+    moments: null if they were left out
+    """
+
+    format: Literal["poolwise model"]
+    version: Literal[1]
+    made_with: Annotated[dict[str, str], Meta(min_length=1)]
+    options: OptionsRecord
+    method: MethodRecord
+    response: str
+    response_is_named: bool
+    columns: Annotated[list[ColumnRecord], Meta(min_length=1)]
+    columns_are_named: bool
+    optional_columns: list[str]
+    levels: dict[str, LevelsRecord | None]
+    cautions: list[str]
+    fit: LinearRecord | TreesRecord
+    moments: ModelMomentsRecord | None
+
+    def __post_init__(self) -> None:
+        _ = self.fitted
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the regressor."""
+        given = asdict(self.options)
+        if isinstance(given["method"], Part):
+            given["method"] = method_in(given["method"])
+        return given
+
+    @cached_property
+    def fitted(self) -> FittedModel:
+        """The fitted model."""
+        check_distinct("column", [c.name for c in self.columns])
+        columns = tuple(Column(**asdict(c)) for c in self.columns)
+        features, problem = encoded(columns), None
+        check_distinct("column, level or response", [*features, self.response])
+        optional = set(self.optional_columns)
+        if self.optional_columns != [c.name for c in columns if c.name in optional]:
+            raise ValueError("`optional_columns` are not some of the columns, in their order")
+        fit = self.fit.restored(features, self.response, self.moments)
+        if self.moments is not None:
+            problem = self.moments.problem(features, self.response, self.moments.intercept)
+            line = fit.parts().linear
+            sources = {*line.source_noise, *line.weights, *line.conflict}
+            if unknown := sorted(sources - problem.sources.keys()):
+                raise ValueError(f"`moments` lacks sources of the fit: {listed(unknown)}")
+        return FittedModel(
+            method=method_in(self.method),
+            columns=columns,
+            optional_columns=self.optional_columns,
+            response=self.response,
+            own_name=self.response if self.response_is_named else None,
+            levels={
+                name: None if own is None else Levels(**asdict(own))
+                for name, own in self.levels.items()
+            },
+            fit=fit,
+            problem=problem,
+            cautions=tuple(self.cautions),
+        )
+
+
+FORMAT = Format(
+    "poolwise model",
+    1,
+    ModelFile,
+    BadModelFile,
+    "Ask its author to write it again.",
+)
+
+
+def text_of(
+    model: FittedModel, parameters: Mapping[str, Any], *, are_named: bool, moments: bool
+) -> str:
+    """Return the content of a model file, with or without the moments it was made from."""
+    if moments and model.problem is None:
+        raise NeedsRows.moments_left_out("saving it with them", "Save it with moments=False")
+    record = {
+        "made_with": _versions(),
+        "options": _options(parameters),
+        "method": record_of(model.method),
+        "response": model.response,
+        "response_is_named": model.own_name is not None,
+        "columns": [_plain(ColumnRecord, column) for column in model.columns],
+        "columns_are_named": are_named,
+        "optional_columns": model.optional_columns,
+        "levels": {
+            name: None if own is None else _plain(LevelsRecord, own)
+            for name, own in model.levels.items()
+        },
+        "cautions": model.cautions,
+        "fit": model.fit.record(),
+        "moments": _moments(model, model.problem) if moments and model.problem else None,
+    }
+    try:
+        return FORMAT.encode(record)
+    except ValueError:
+        raise CannotExport.to_model_file(
+            "it holds a number that is not finite", "Fit it again"
+        ) from None
+
+
+def _plain(record: type[Part], source: object) -> dict[str, Any]:
+    """Return the attributes that a record declares."""
+    return {key: getattr(source, key) for key in record.__struct_fields__}
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the regressor, which a user may have changed since the fit."""
+    options = {name: given[name] for name in OptionsRecord.__struct_fields__}
+    options["fit_intercept"] = bool(options["fit_intercept"])
+    if not isinstance(options["method"], str):
+        options["method"] = record_of(options["method"])
+    try:
+        msgspec.convert(options, OptionsRecord)
+    except msgspec.ValidationError as error:
+        raise CannotExport.to_model_file(
+            f"among its parameters, {reason(error)}", "Set this parameter to a valid value"
+        ) from None
+    return options
+
+
+def _moments(model: FittedModel, problem: Problem) -> dict[str, Any]:
+    parts = model.fit.parts()
+    return {
+        "intercept": bool(problem.intercept),
+        **_tables(problem),
+        "pool": None if parts.linear.pool is None else record_of_moments(parts.linear.pool),
+        "derived": None if parts.problem is None else _tables(parts.problem),
+    }
+
+
+def _tables(problem: Problem) -> dict[str, Any]:
+    sources = {name: record_of_moments(source) for name, source in problem.sources.items()}
+    return {"target": record_of_moments(problem.target), "sources": sources}
+
+
+def _versions() -> dict[str, str]:
+    """Return what the last bits of a fit may depend on, and nothing of who made it, or when."""
+    own = sys.modules[__name__.partition(".")[0]]  # cannot be imported from here: it imports us
+    return {
+        "poolwise": str(getattr(own, "__version__", "")),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }

@@ -1,0 +1,112 @@
+"""Prediction: responses and their intervals, of rows that may lack optional columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poolwise._typing import Array
+from poolwise.errors import NotAvailable, NotFinite, PoolwiseWarning, PredictionsBounded
+from poolwise.linear.fit import Fit
+from poolwise.linear.regress import regress
+from poolwise.methods import solved_without
+from poolwise.model.fitted_model import FittedModel, fitted
+from poolwise.tables.encoding import Column, encoded
+from poolwise.tables.intake import open_rows
+from poolwise.tables.memory import Table
+from poolwise.wording import listed
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predicted responses, and what to warn of."""
+
+    values: Array
+    deviation: Array | None  # standard deviation of a new response about each, if asked for
+    cautions: tuple[PoolwiseWarning, ...]  # how many were held between the bounds of the model
+
+
+def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Predictions:
+    """Predict the response of each row, with standard deviations if asked for."""
+    model = fitted(estimator)
+    table, columns = open_rows(estimator, X, model.columns, model.optional_columns)
+    predicted, beyond = np.empty(table.rows), 0
+    deviation = np.empty(table.rows) if with_deviation else None
+    for rows, fit, values in _groups(model, table, columns):
+        predicted[rows] = fit.predict(values)
+        beyond += fit.beyond(values, predicted[rows])
+        if deviation is not None:
+            deviation[rows] = _known(fit.deviation(values), model)
+    bounds = model.fit.parts().linear.bounds
+    told = (PredictionsBounded.of(beyond, table.rows, bounds),) if beyond and bounds else ()
+    return Predictions(predicted, deviation, told)
+
+
+def intervals(estimator: Any, X: Any, coverage: float) -> Array:
+    """Return both ends of the interval that holds each response with this probability."""
+    model = fitted(estimator)
+    table, columns = open_rows(estimator, X, model.columns, model.optional_columns)
+    ends = np.empty((table.rows, 2))
+    for rows, fit, values in _groups(model, table, columns):
+        width = _known(fit.half_width(values, coverage), model)
+        ends[rows] = fit.predict(values)[:, None] + np.outer(width, [-1.0, 1.0])
+    return ends
+
+
+def fits_on(model: FittedModel, patterns: Sequence[Sequence[Column]]) -> list[Fit]:
+    """Return the fits for rows that have these columns: all, or all but some optional ones."""
+    names = set(encoded(model.columns))
+    lacking = [tuple(sorted(names.difference(encoded(has)))) for has in patterns]
+    wanted = [lacks for lacks in lacking if lacks]
+    fits = dict(zip(wanted, _fits_without(model, wanted), strict=True)) if wanted else {}
+    return [fits[lacks] if lacks else model.fit for lacks in lacking]
+
+
+def _known(values: Array | None, model: FittedModel) -> Array:
+    if values is None:
+        raise NotAvailable.no_uncertainty(model.name)
+    return values
+
+
+def _groups(
+    model: FittedModel, table: Table, columns: Sequence[Column]
+) -> Iterator[tuple[NDArray[np.intp], Fit, Array]]:
+    """Yield the rows that have the same columns, their fit and their values."""
+    names = [c.name for c in columns]
+    missing = table.missing(names)
+    counts = zip(names, missing.sum(axis=0), strict=True)
+    optional = model.optional_columns
+    wrong = {n: int(k) for n, k in counts if k and n not in optional}
+    if wrong:
+        raise NotFinite.at_prediction(wrong, table.rows, optional)
+    patterns, which = np.unique(missing, axis=0, return_inverse=True)
+    has = [[c for c, gone in zip(columns, p, strict=True) if not gone] for p in patterns]
+    fits = fits_on(model, has)
+    for k, (there, fit) in enumerate(zip(has, fits, strict=True)):
+        rows = np.flatnonzero(which.reshape(-1) == k)
+        part = table if len(patterns) == 1 else table.take(rows)
+        values = part.read(there, 0, part.rows)
+        bad = np.count_nonzero(~np.isfinite(values), axis=0)
+        if bad.any():
+            found = {n: int(b) for n, b in zip(encoded(there), bad, strict=True) if b}
+            raise NotFinite.of(found, table.rows, "the table to predict")
+        yield rows, fit, values
+
+
+def _fits_without(model: FittedModel, patterns: Sequence[Sequence[str]]) -> Sequence[Fit]:
+    """Return the fits for rows that lack these features."""
+    problem = model.known_problem(f"a row without {listed(patterns[0])}")
+    if (found := model.fit.without(patterns)) is not None:
+        return found
+    fit = model.fit.parts().linear
+    if fit.pool is None:
+        return solved_without(model.method, problem, patterns)
+    left = [[n for n in fit.names if n not in lacking] for lacking in patterns]
+    fits = [regress(fit.pool, problem.response, has, intercept=problem.intercept) for has in left]
+    if fit.covariance is None:  # imputed rows are less certain than regress takes them to be
+        fits = [replace(one, covariance=None) for one in fits]
+    return fits

@@ -1,0 +1,160 @@
+"""PooledRegressor: every method behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from poolwise._typing import Array
+from poolwise.linear.problem import Method
+from poolwise.model.fitted_model import ATTRIBUTES, all_or_nothing, fit_kept, fitted, warn
+from poolwise.model.prediction import intervals, predictions
+from poolwise.model.saving import Saving
+from poolwise.model.summary import Summary, summary_of
+from poolwise.model.updating import Updating
+from poolwise.numerics.precision import Precision
+
+
+class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
+    """Regression on a complete target and on sources that lack some of its columns.
+
+    ``X, y`` is the target; history goes into ``sources``, so that cross-validation splits the
+    target only. Rows of ``X`` that lack values are history too, a source for each pattern of them.
+
+    Parameters
+    ----------
+    method : str or object, default="bayes_pooling"
+        A name in ``poolwise.METHODS``, or an object such as ``BayesPooling(bounds=None)``.
+    fit_intercept : bool, default=True
+    response : str, default="y"
+        Name of the response if ``y`` does not have a name.
+    unseen_level : {"raise", "ignore"}, default="raise"
+        Whether a category that no table had at fit is an error, or counts as the reference level.
+    precision : {"auto", "fast", "accurate", "exact"}, default="auto"
+        Digits of second moments: one double; two, for columns that nearly depend on each other, at
+        four times the time; no rounding, at six times. Auto is accurate while that is cheap, else
+        fast, with a second pass where the columns need more digits.
+    n_jobs : int, optional
+        Threads that read files and sum long tables; -1 for one per processor.
+
+    Attributes
+    ----------
+    intercept_, coef_, coef_names_ : float, array of shape (d,), array of shape (d,)
+        A text column ``region`` with levels north and south becomes ``region=south``. A mean of
+        lines and trees does not have these three, nor ``coef_cov_`` and ``standard_errors_``.
+    coef_cov_, standard_errors_ : array of shape (d, d) or None, array of shape (d + 1,) or None
+        Covariance of the coefficients; standard errors of intercept and coefficients.
+    conflict_ : dict of str to float
+        Probability that a source contradicts the target, where the method judges it.
+    transfer_gain_ : float or None
+        Expected reduction of the squared error against least squares on the target.
+    optional_columns_ : list of str
+        Columns of ``X`` that some row or source lacked: rows to predict may lack them too.
+    method_, reason_ : object, str
+        The method that made the fit and, where ``method="auto"`` chose it, why.
+    fit_, problem_ : Fit, Problem or None
+        A :class:`LinearFit` unless trees were grown; its moments, unless it was saved without them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from poolwise import PooledRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(330, 3))
+    >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=330)
+    >>> model = PooledRegressor().fit(X[300:], y[300:], sources=(X[:300, :2], y[:300]))
+    >>> model.coef_.round(1)
+    array([0.8, 2. , 3. ])
+    """
+
+    __metadata_request__fit = {"sources": True}  # noqa: RUF012  scikit-learn reads it by this name
+
+    def __init__(
+        self,
+        method: str | Method = "bayes_pooling",
+        *,
+        fit_intercept: bool = True,
+        response: str = "y",
+        unseen_level: Literal["raise", "ignore"] = "raise",
+        precision: Precision = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.method = method
+        self.fit_intercept = fit_intercept
+        self.response = response
+        self.unseen_level = unseen_level
+        self.precision = precision
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, *, sources: Any = None, sample_weight: Any = None) -> Self:
+        """Fit on the target and its sources.
+
+        Parameters
+        ----------
+        X, y : array-like or data frame of shape (n, n_features), array-like of shape (n,)
+            Features and response of the target. NaN says that a row lacks the column.
+        sources : object, optional
+            ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, a path, moments,
+            or a list or mapping of these; see :class:`poolwise.Sources`. Tables are matched by
+            column name, arrays by position: a source's columns are the target's first ones.
+        sample_weight : array-like of shape (n,), optional
+            Row weights of the target. A weight counts as repetitions of the row.
+
+        Returns
+        -------
+        PooledRegressor
+        """
+        with all_or_nothing(self):  # a warning may be turned into an error
+            warn(fit_kept(self, X, y, sources=sources, sample_weight=sample_weight)[1])
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict the response.
+
+        Rows may lack ``optional_columns_``, as NaN or because a data frame does not have them: by
+        bayes_pooling they are predicted from the same posterior, else by a fit without them.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new response about its prediction too.
+
+        Returns
+        -------
+        array of shape (n,), or a pair of them
+        """
+        found = predictions(self, X, with_deviation=return_std)
+        warn(found.cautions)
+        return (found.values, found.deviation) if return_std else found.values
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> Array:
+        """Return the interval that holds each response with a given probability.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+        coverage : float, default=0.95
+            The probability, according to the model.
+
+        Returns
+        -------
+        array of shape (n, 2)
+        """
+        return intervals(self, X, coverage)
+
+    def summary(self) -> Summary:
+        """Return what was fitted, from what and with what result: plain data that prints."""
+        return summary_of(fitted(self))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a fitted attribute, which is the field of `FittedModel` without underscore."""
+        if name in ATTRIBUTES and "_fitted" in self.__dict__:
+            return getattr(self._fitted, name[:-1])
+        return object.__getattribute__(self, name)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

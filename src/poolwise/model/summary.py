@@ -1,0 +1,377 @@
+"""Summary of a fit: tables, coefficients and cautions, as plain data that prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from poolwise.linear.fit import Candidate, Fit, FitParts, PartialEffect
+from poolwise.linear.linear_fit import LinearFit, coefficient_intervals
+from poolwise.linear.problem import Problem
+from poolwise.model.fitted_model import FittedModel
+from poolwise.wording import html_table, paragraph, text_table
+
+GAIN = "Expected transfer gain over least squares on the target (squared error, model-based)"
+MEAN = "weighted mean", "the prediction: a mean of these, by their weights"
+
+
+@dataclass(frozen=True)
+class CoefficientLine:
+    """One coefficient.
+
+    Parameters
+    ----------
+    name : str
+        Encoded column.
+    coef : float or None
+        Coefficient; None for a column that the fit does not have.
+    std_error : float or None
+        Its standard error, if the theory of the method gives one and the coefficient was estimated.
+    low, high : float or None
+        Ends of its 95 % interval, under the same condition.
+    seen_in : int
+        Number of sources that have this column.
+    note : str
+        Why the coefficient is zero, if it was dropped; or that the target does not determine it.
+    """
+
+    name: str
+    coef: float | None
+    std_error: float | None
+    low: float | None
+    high: float | None
+    seen_in: int
+    note: str = ""
+
+
+NO_COEFFICIENT = CoefficientLine("", None, None, None, None, 0)
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """One table.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source; "target" for the target.
+    rows : int
+        Number of rows.
+    lacks : tuple of str
+        Features it does not have.
+    noise : float or None
+        Residual variance given the features it has.
+    weight : float or None
+        Weight of one of its rows, where a target row has weight one.
+    conflict : float or None
+        Probability that it contradicts the target, where the method judges that.
+    """
+
+    name: str
+    rows: int
+    lacks: tuple[str, ...]
+    noise: float | None
+    weight: float | None
+    conflict: float | None = None
+
+
+@dataclass(frozen=True)
+class TreeSummary:
+    """What a weighted mean of linear models and trees is made of."""
+
+    candidates: tuple[Candidate, ...]
+    error: float  # RMSE of the mean, on target rows that were not used for it
+    text: str  # what the part that is not linear adds, in words
+    effects: tuple[PartialEffect, ...]  # of new columns
+
+    @classmethod
+    def of(cls, parts: FitParts) -> TreeSummary | None:
+        """Return the summary of a weighted mean of candidates; None of a linear fit."""
+        if parts.evidence is None:
+            return None
+        text = f"{parts.evidence.in_words()}."
+        return cls(parts.candidates, parts.evidence.error, text, parts.effects)
+
+    def candidate_cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of candidates and, last, of their mean: names of columns, and rows."""
+        rows = [[c.name, f"{c.weight:.0%}", f"{c.error:.5g}", c.words] for c in self.candidates]
+        rows.append([MEAN[0], "100%", f"{self.error:.5g}", MEAN[1]])
+        return ["candidate", "weight", "RMSE on unseen rows", "what it is"], rows
+
+    def effect_cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of effects: names of its columns, and its rows."""
+        head = ["new feature", "from", "to", "prediction changes by", "std error"]
+        return head, [
+            [
+                e.feature,
+                f"{e.values[0]:.4g}",
+                f"{e.values[-1]:.4g}",
+                f"{e.change:+.4g}",
+                f"{e.change_deviation:.2g}",
+            ]
+            for e in self.effects
+        ]
+
+
+@dataclass(frozen=True, repr=False)
+class Summary:
+    """What was fitted, from what, and with what result. Print it, or use its fields.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    response : str
+        Name of the response.
+    intercept : float or None
+        Intercept; None in a model with trees.
+    intercept_std_error : float or None
+        Its standard error, if the theory of the method gives one.
+    intercept_low, intercept_high : float or None
+        Ends of its 95 % interval, under the same condition.
+    coefficients : tuple of CoefficientLine
+        One per encoded column, and per derived one; none in a model with trees.
+    tables : tuple of SourceLine
+        The target and the sources.
+    transfer_gain : float or None
+        Expected reduction of the squared error of a prediction against least squares on the
+        target, according to the model; None if the theory of the method gives none.
+    cautions : tuple of str
+        Warnings given at fit.
+    reason : str
+        Why this method, where one was chosen.
+    trees : TreeSummary or None
+        What a model with trees is made of.
+    """
+
+    method: str
+    response: str
+    intercept: float | None
+    intercept_std_error: float | None
+    intercept_low: float | None
+    intercept_high: float | None
+    coefficients: tuple[CoefficientLine, ...]
+    tables: tuple[SourceLine, ...]
+    transfer_gain: float | None
+    cautions: tuple[str, ...]
+    reason: str = ""
+    trees: TreeSummary | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dicts, lists, numbers and strings."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        features = f" on {len(self.coefficients)} features" if self.trees is None else ""
+        lines = [f"{self.method}: {self.response}{features}"]
+        for cells in self.parts():
+            lines += ["", *text_table(*cells)]
+        lines += [line for text in self.sentences() for line in ("", paragraph(text))]
+        lines += [paragraph(f"Note: {caution}") for caution in self.cautions]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<h4>{escape(self.method)}: {escape(self.response)}</h4>"]
+        parts += [html_table(*cells) for cells in self.parts()]
+        parts += [f"<p>{escape(text)}</p>" for text in self.sentences()]
+        parts += [f"<p>Note: {escape(caution)}</p>" for caution in self.cautions]
+        return "".join(parts)
+
+    def parts(self) -> list[tuple[list[str], list[list[str]]]]:
+        """Return all tables: names of columns, and rows."""
+        if self.trees is None:
+            return [self.table_cells(), self.coefficient_cells()]
+        effects = [self.trees.effect_cells()] if self.trees.effects else []
+        return [self.table_cells(), self.trees.candidate_cells(), *effects]
+
+    def sentences(self) -> list[str]:
+        """Return the sentences below the tables."""
+        said = [self.reason] if self.reason else []
+        if self.trees is not None and not self.reason:
+            said.append(self.trees.text)
+        if self.transfer_gain is not None and len(self.tables) > 1:
+            noise = self.tables[0].noise
+            share = (
+                f", {100.0 * self.transfer_gain / noise:.2g}% of the noise variance"
+                if noise
+                else ""
+            )
+            said.append(f"{GAIN}: {_shown(self.transfer_gain)}{share}")
+        return said
+
+    def table_cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of tables: names of its columns, and its rows."""
+        head = ["table", "rows", "noise sd", "weight", "conflict", "lacks"]
+        return head, [
+            [
+                t.name,
+                f"{t.rows:,}",
+                _shown(None if t.noise is None else float(np.sqrt(t.noise))),
+                _shown(t.weight),
+                "-" if t.conflict is None else f"{t.conflict:.0%}",
+                ", ".join(t.lacks) or "-",
+            ]
+            for t in self.tables
+        ]
+
+    def coefficient_cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of coefficients: names of its columns, and its rows."""
+        sources = len(self.tables) - 1
+        head = ["feature", "coef", "std error", "95% interval", "in sources", "note"]
+        own = _shown(self.intercept), _shown(self.intercept_std_error)
+        return head, [
+            ["(intercept)", *own, _range(self.intercept_low, self.intercept_high), "-", ""],
+            *(
+                [
+                    c.name,
+                    _shown(c.coef),
+                    _shown(c.std_error),
+                    _range(c.low, c.high),
+                    f"{c.seen_in} of {sources}" if sources else "-",
+                    c.note,
+                ]
+                for c in self.coefficients
+            ),
+        ]
+
+
+def summary_of(model: FittedModel) -> Summary:
+    """Return the summary of a fitted model."""
+    return summarise(
+        model.known_problem("summary"),
+        model.fit,
+        method=model.name,
+        transfer_gain=model.transfer_gain,
+        cautions=model.cautions,
+    )
+
+
+def summarise(
+    problem: Problem,
+    fit: Fit,
+    *,
+    method: str,
+    transfer_gain: float | None = None,
+    cautions: Sequence[str] = (),
+) -> Summary:
+    """Return the summary of a fit of a problem."""
+    parts = fit.parts()
+    linear, asked = parts.linear, parts.problem or problem
+    tables = [SourceLine("target", asked.target.rows, (), linear.noise, 1.0)]
+    tables += [
+        SourceLine(
+            name,
+            s.rows,
+            tuple(n for n in asked.unseen(s) if n not in parts.derived),
+            linear.source_noise.get(name),
+            linear.weights.get(name),
+            linear.conflict.get(name),
+        )
+        for name, s in asked.sources.items()
+    ]
+    shown = parts.coefficients
+    first, *rest = [NO_COEFFICIENT] if shown is None else _coefficients(asked, shown)
+    return Summary(
+        method=method,
+        response=problem.response,
+        intercept=first.coef,
+        intercept_std_error=first.std_error,
+        intercept_low=first.low,
+        intercept_high=first.high,
+        coefficients=tuple(rest),
+        tables=tuple(tables),
+        transfer_gain=transfer_gain,
+        cautions=tuple(cautions),
+        reason=parts.reason,
+        trees=TreeSummary.of(parts),
+    )
+
+
+def _coefficients(problem: Problem, fit: LinearFit) -> list[CoefficientLine]:
+    """Return the intercept and each coefficient."""
+    errors, ends = fit.standard_errors, coefficient_intervals(fit)
+    lines = []
+    for j, (name, coef) in enumerate([("", fit.intercept), *zip(fit.names, fit.coef, strict=True)]):
+        is_known = name not in fit.dropped
+        low, high = (None, None) if ends is None or not is_known else map(float, ends[j])
+        lines.append(
+            CoefficientLine(
+                name=name,
+                coef=float(coef),
+                std_error=None if errors is None or not is_known else float(errors[j]),
+                low=low,
+                high=high,
+                seen_in=sum(name in s.names for s in problem.sources.values()),
+                note=(fit.dropped.get(name, "") or _known_from(problem, name)) if j else "",
+            )
+        )
+    return lines
+
+
+def _known_from(problem: Problem, name: str) -> str:
+    """Note a column that is constant in the target: its coefficient is from sources alone."""
+    target = problem.target
+    return "one value in the target" if target.rows > 1 and target.is_constant(name) else ""
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.4g} to {high:.4g}"
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.5g}"
+
+
+@dataclass(frozen=True)
+class MeanEffect:
+    """The effect of a new column, on average over models."""
+
+    feature: str
+    low: float  # the column goes from here
+    high: float  # to here
+    change: float  # by which the mean prediction changes
+    std_error: float  # of that in one model: the root of the mean square over models
+
+
+@dataclass(frozen=True)
+class MeanTrees:
+    """What models with trees are made of, on average."""
+
+    models: int
+    weights: dict[str, float]  # of each candidate; zero where a model lacks it
+    fall: float  # relative reduction of the squared error against the linear candidates
+    effects: tuple[MeanEffect, ...]
+
+    @classmethod
+    def of(cls, each: Sequence[TreeSummary]) -> MeanTrees:
+        """Take the mean of several models."""
+        lines = [{c.name: c for c in summary.candidates} for summary in each]
+        names = dict.fromkeys(name for candidates in lines for name in candidates)
+        linear = sum(candidates["linear"].error ** 2 for candidates in lines)
+        own = sum(summary.error**2 for summary in each)
+        effects: dict[str, list[PartialEffect]] = {}
+        for effect in (e for summary in each for e in summary.effects):
+            effects.setdefault(effect.feature, []).append(effect)
+        return cls(
+            len(each),
+            {n: sum(c[n].weight for c in lines if n in c) / len(each) for n in names},
+            1.0 - own / linear if linear else 0.0,
+            tuple(_mean_effect(feature, found) for feature, found in effects.items()),
+        )
+
+
+def _mean_effect(feature: str, each: Sequence[PartialEffect]) -> MeanEffect:
+    return MeanEffect(
+        feature,
+        low=float(np.mean([e.values[0] for e in each])),
+        high=float(np.mean([e.values[-1] for e in each])),
+        change=float(np.mean([e.change for e in each])),
+        std_error=float(np.sqrt(np.mean([e.change_deviation**2 for e in each]))),
+    )

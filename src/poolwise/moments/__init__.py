@@ -1,0 +1,1 @@
+"""Moments: what is kept of a table once its rows have been read."""

@@ -1,0 +1,152 @@
+"""Scatter: a symmetric matrix of second moments, in one double per entry or in two.
+
+`least_squares.py` solves with all the digits there are, and `Moments` adds, weighs and maps with
+them. Everybody else reads doubles, with `between()` or `high`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from poolwise._typing import Array
+from poolwise.numerics.double_double import Pair
+
+LAST_DIGITS = 1e-9  # least eigenvalue of a correlation matrix, per column, that is left alone
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """Sum of ``w z z'`` over rows ``z``.
+
+    A sum of two scatters has as many digits as the poorer one; every other operation keeps them.
+    """
+
+    high: Array  # rounded to double
+    low: Array | None = None  # what rounding took away, where it is known
+
+    @classmethod
+    def zero(cls, columns: int) -> Scatter:
+        """Return the scatter of no rows, which nothing has rounded."""
+        return cls(np.zeros((columns, columns)), np.zeros((columns, columns)))
+
+    @classmethod
+    def of(cls, high: Array, low: Array | None = None) -> Scatter:
+        """Hold a symmetric matrix of doubles, and what rounding took from them if it is known."""
+        return cls(high, low)
+
+    @classmethod
+    def of_pair(cls, pair: Pair) -> Scatter:
+        """Hold a symmetric matrix of pairs."""
+        return cls(pair.high, pair.low)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is one double per entry, and no more."""
+        return self.low is None
+
+    @property
+    def pair(self) -> Pair:
+        """All the digits there are."""
+        return Pair(self.high, np.zeros(self.high.shape) if self.low is None else self.low)
+
+    def __add__(self, other: Scatter) -> Scatter:
+        if self.low is None or other.low is None:
+            return Scatter(self.high + other.high)
+        return Scatter.of_pair(self.pair + other.pair)
+
+    def __sub__(self, other: Scatter) -> Scatter:
+        if self.low is None or other.low is None:
+            return Scatter(self.high - other.high)
+        return Scatter.of_pair(self.pair - other.pair)
+
+    def __rmul__(self, factor: float) -> Scatter:
+        if self.low is None:
+            return Scatter(factor * self.high)
+        return Scatter.of_pair(self.pair * Pair.of(factor))
+
+    def plus_outer(self, vector: Pair, factor: Pair) -> Scatter:
+        """Add ``factor * vector vector'``."""
+        if self.low is None:
+            outer = vector.high[:, None] * vector.high
+            outer *= factor.high
+            outer += self.high
+            return Scatter(outer)
+        return Scatter.of_pair(self.pair.plus_outer(vector, factor))
+
+    def plus(self, others: Sequence[Scatter]) -> Scatter:
+        """Add scatters that have as many digits as this one."""
+        if self.low is None:
+            high = self.high.copy()
+            for other in others:
+                high += other.high
+            return Scatter(high)
+        return Scatter.of_pair(self.pair.plus(other.pair for other in others))
+
+    def plus_outers(self, vectors: Pair, factors: Pair) -> Scatter:
+        """Add ``factor * vector vector'`` for each row of vectors; factors are positive."""
+        if self.low is None:
+            B = np.sqrt(factors.high)[:, None] * vectors.high
+            return Scatter(self.high + B.T @ B)
+        roots = vectors * factors.sqrt()[:, None]
+        outer = roots.T @ roots
+        return Scatter.of_pair(self.pair + (outer + outer.T).scaled(0.5))
+
+    def floored(self, room: Array) -> Scatter:
+        """Return a scatter that rows can have, where rounding has left another one.
+
+        A column whose variance is at most its ``room``, which is rounding, does not vary. Where the
+        others are not positive semidefinite together, their variances grow by as much.
+        """
+        d = self.high.diagonal()
+        varies = d > room
+        per = 1.0 / np.sqrt(np.where(varies, d, np.inf))
+        least = np.linalg.eigvalsh(self.high * per[:, None] * per).min(initial=0.0)
+        more = np.zeros(len(d))
+        if least < -LAST_DIGITS * len(d):
+            # An error of sqrt(r_i r_j) in each entry leaves this positive semidefinite.
+            more[varies] = len(d) * room[varies]
+        elif not self.high[~varies].any():
+            return self
+        kept = np.outer(varies, varies)
+        grown = Scatter(np.diag(more), None if self.low is None else np.zeros_like(self.high))
+        low = None if self.low is None else np.where(kept, self.low, 0.0)
+        return Scatter(np.where(kept, self.high, 0.0), low) + grown
+
+    def mapped(self, matrix: Array) -> Scatter:
+        """Return the scatter of ``matrix @ z``."""
+        if self.low is None:
+            values = matrix @ self.high @ matrix.T
+            return Scatter((values + values.T) / 2.0)
+        # Columns of one size: a product of pairs has its digits per row, not per entry.
+        size = np.frexp(np.sqrt(self.high.diagonal()))[1].astype(np.intp)
+        M = Pair.of(np.ldexp(matrix, size))
+        pair = M @ self.pair.times_powers(-(size[:, None] + size)) @ M.T
+        return Scatter.of_pair((pair + pair.T).scaled(0.5))
+
+    def picked(self, columns: Sequence[int]) -> Scatter:
+        """Return the scatter of some columns, in the order given."""
+        at = np.asarray(columns, dtype=np.intp)[:, None], columns
+        return Scatter(self.high[at], None if self.low is None else self.low[at])
+
+    def placed(self, columns: Sequence[int], at: Sequence[int], width: int) -> Scatter:
+        """Return the scatter of some columns, put among constant ones."""
+        here = np.asarray(columns, dtype=np.intp)[:, None], columns
+        there = np.asarray(at, dtype=np.intp)[:, None], at
+        high = np.zeros((width, width))
+        high[there] = self.high[here]
+        if self.low is None:
+            return Scatter(high)
+        low = np.zeros((width, width))
+        low[there] = self.low[here]
+        return Scatter(high, low)
+
+    def diagonal(self) -> Array:
+        """Return the scatter of each column by itself."""
+        return self.high.diagonal()
+
+    def between(self, rows: Sequence[int], columns: Sequence[int]) -> Array:
+        """Return some rows and columns of the matrix, as doubles."""
+        return self.high[np.asarray(rows, dtype=np.intp)[:, None], columns]

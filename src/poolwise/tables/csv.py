@@ -1,0 +1,84 @@
+"""CSV files, plain or compressed, read in blocks of text by pyarrow."""
+
+from __future__ import annotations
+
+from codecs import lookup
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from poolwise.errors import BadOption, NotNumeric
+from poolwise.tables.file_reader import IN_CSV, Batch, Reader
+
+BLOCK = 2**22  # bytes of text parsed at a time
+
+
+class CsvReader(Reader):
+    """A CSV file."""
+
+    def _schema(self) -> Any:
+        import pyarrow as pa
+
+        with pa.OSFile(str(self.path)) as raw, self._open(raw) as reader:
+            return reader.schema
+
+    def _batches(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
+        import pyarrow as pa
+
+        try:
+            yield from self._blocks(names, types)
+        except pa.ArrowInvalid as error:
+            if IN_CSV.search(str(error)):  # threads do not count lines: read again to tell which
+                for _ in self._blocks(names, types, use_threads=False):
+                    pass
+            raise
+
+    def _blocks(self, names: list[str], types: Mapping[str, Any], **how: Any) -> Iterator[Batch]:
+        import pyarrow as pa
+
+        whole = [n for n in names if pa.types.is_integer(self.schema.field(n).type)]
+        with (
+            pa.OSFile(str(self.path)) as raw,
+            self._open(raw, include_columns=names, column_types=types, **how) as reader,
+        ):
+            done = 0
+            for batch in reader:
+                for name in whole:
+                    self._check_whole(name, batch.column(name))
+                size, done = raw.tell() - done, raw.tell()
+                yield Batch(batch, size)
+
+    def _open(self, raw: Any, **convert: Any) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        given: dict[str, Any] = {"delimiter": "\t"} if self.file.suffix == ".tsv" else {}
+        given |= {"block_size": BLOCK, "strings_can_be_null": True} | self.words | convert
+        options = {
+            kind: {k: v for k, v in given.items() if hasattr(kind, k)}
+            for kind in (csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions)
+        }
+        if unknown := [k for k in given if not any(k in own for own in options.values())]:
+            what = "named like an option of pyarrow.csv: delimiter, decimal_point, encoding, ..."
+            raise BadOption.of("csv", unknown[0], what)
+        try:
+            read, parse, convert_options = (kind(**own) for kind, own in options.items())
+            if isinstance(read.encoding, str):
+                lookup(read.encoding)
+        except (ValueError, TypeError, LookupError) as error:
+            what = f"values that pyarrow.csv's options can have ({error})"
+            raise BadOption.of("csv", self.words, what) from error
+        codec = self.file.codec
+        stream = raw if codec is None else pa.CompressedInputStream(raw, codec)
+        return csv.open_csv(stream, read, parse, convert_options)
+
+    def _check_whole(self, name: str, values: Any) -> None:
+        """Raise an error for integers with more digits than doubles have."""
+        import pyarrow as pa
+
+        if pa.types.is_floating(values.type):
+            numbers = np.abs(values.to_numpy(zero_copy_only=False))
+            if count := int(np.count_nonzero(numbers > 2.0**53)):
+                where = f"column {name!r} of {self.file.path}"
+                raise NotNumeric.rounded(count, int(np.nanmax(numbers)), where)

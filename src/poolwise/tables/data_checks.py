@@ -1,0 +1,108 @@
+"""Data checks: what in a problem looks like a mistake, found in its moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from poolwise._typing import Array
+from poolwise.errors import DataWarning, FewRows, PoolwiseWarning
+from poolwise.linear.problem import Problem
+from poolwise.moments.moments import Moments
+from poolwise.wording import listed, rows_for
+
+ENOUGH_ROWS = 5  # fewer say too little about a scale
+SCALE_RATIO = 8.0  # degrees Fahrenheit are 1.8 times degrees Celsius, feet 3.3 times metres
+LOCATION_STEP = 3.0  # in mean standard deviations; Fahrenheit against Celsius is about 4
+
+
+def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
+    """Yield a warning for each thing that looks wrong."""
+    target, y = problem.target, problem.response
+    own = target.place[y]
+    varies = np.count_nonzero(target.low < target.high) - (target.low[own] < target.high[own])
+    coefficients = int(varies) + problem.intercept
+    if target.weight <= coefficients:
+        fitted = sum(not _is_constant(n, problem) for n in problem.features)
+        hint = ""
+        if target.weight < 0.999 * target.rows:  # not by rounding alone
+            hint = (
+                f"The weights of its {target.rows:,} rows sum to {target.weight:.5g}: scale them "
+                "to a mean of one, since a weight counts as repetitions."
+            )
+        yield FewRows(
+            f"The target has {rows_for(target.weight, fitted + problem.intercept)}: the target "
+            "alone does not determine the model, nor its noise.",
+            hint,
+        )
+    named = {"the target": target} | {f"source {n!r}": s for n, s in problem.sources.items()}
+    for where, table in named.items():
+        at = table.place[y]
+        if table.rows > 1 and table.low[at] >= table.high[at]:
+            yield DataWarning(
+                f"The response is {table.mean[at]:.6g} in every row of {where}: there is nothing "
+                "to explain.",
+                "Is it the right column?",
+            )
+    flat = [target.names[j] for j in np.flatnonzero(target.low >= target.high)]
+    same = [n for n in flat if n != y and _is_constant(n, problem)]
+    if same and target.rows > 1:
+        yield DataWarning(
+            f"One value in every row: {listed(same)}. Such columns explain nothing and get "
+            "coefficient zero.",
+            "Are they the right ones?",
+        )
+    for name, source in problem.sources.items():
+        if source.rows >= ENOUGH_ROWS:
+            yield from _of_columns(name, source, problem)
+
+
+def _is_constant(column: str, problem: Problem) -> bool:
+    """Say whether a column has one value in the target and in all sources that have it."""
+    tables = [t for t in (problem.target, *problem.sources.values()) if column in t.place]
+    at = [t.place[column] for t in tables]
+    low = min(t.low[j] for t, j in zip(tables, at, strict=True))
+    return bool(low >= max(t.high[j] for t, j in zip(tables, at, strict=True)))
+
+
+def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[PoolwiseWarning]:
+    """Compare all columns at once, since this runs in every fit."""
+    target = problem.target
+    columns = (*(n for n in problem.features if n in source.place), problem.response)
+    theirs, ours = ([table.place[n] for n in columns] for table in (source, target))
+    low, high = target.low[ours], target.high[ours]
+    s_low, s_high = source.low[theirs], source.high[theirs]
+    varies, is_flat = low < high, s_low >= s_high
+    # A scaler may have put the target between zero and one: then the source tells.
+    is_indicator = (low == 0.0) & (high == 1.0) & (s_low >= 0.0) & (s_high <= 1.0)
+    m_theirs, m_ours = source.mean[theirs], target.mean[ours]
+    filled = varies & is_flat & ~is_indicator
+    filled[-1] = False  # a constant response has its own warning
+    for j in np.flatnonzero(filled):
+        yield DataWarning(
+            f"Column {columns[j]!r} is {m_theirs[j]:.6g} in every row of source {name!r} but "
+            "varies in the target: it looks filled in.",
+            "If it was not measured, leave it out of the source (or set it to NaN), so that it "
+            "counts as unseen.",
+        )
+    if target.rows < ENOUGH_ROWS:
+        return
+    s_theirs, s_ours = _deviations(source, theirs), _deviations(target, ours)
+    scale_differs = (s_theirs > SCALE_RATIO * s_ours) | (s_ours > SCALE_RATIO * s_theirs)
+    moved = np.abs(m_theirs - m_ours) > LOCATION_STEP * (s_theirs + s_ours) / 2
+    for j in np.flatnonzero(varies & ~is_flat & ~is_indicator & (scale_differs | moved)):
+        yield DataWarning(
+            f"Column {columns[j]!r} of source {name!r} has mean {m_theirs[j]:.3g} and standard "
+            f"deviation {s_theirs[j]:.3g}; in the target they are {m_ours[j]:.3g} and "
+            f"{s_ours[j]:.3g}.",
+            "Other units, or scaled on one side only? (A Pipeline transforms X and not sources: "
+            "there, stack the rows with NaN instead.)",
+            column=columns[j],
+            source=name,
+        )
+
+
+def _deviations(table: Moments, at: list[int]) -> Array:
+    deviations: Array = np.sqrt(table.scatter.high[at, at] / table.weight)
+    return deviations

@@ -1,0 +1,116 @@
+"""Reader: one file, of which the columns are known and the rows come in batches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from platform import node
+from typing import Any, NamedTuple, Self
+
+from poolwise.errors import BadFile, PoolwiseError
+from poolwise.tables.files import File
+
+# How files of each kind begin.
+MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "feather",
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"PK\x03\x04": "zip",
+    b"\xd0\xcf\x11\xe0": "xls",
+}
+CALLED = {
+    "csv": "text",
+    "parquet": "Parquet",
+    "feather": "Feather",
+    "zip": "a zip archive, as an Excel file does; save it as CSV first",
+    "xls": "an old Excel file; save it as CSV first",
+}
+IN_CSV = re.compile(r"In CSV column #(\d+): ")
+NO_NUMBER = re.compile(r"(?:Row #(\d+): )?CSV conversion error to double: invalid value '(.*)'")
+
+
+class Batch(NamedTuple):
+    """Some rows, and how many bytes of the file they took."""
+
+    rows: Any  # pyarrow.RecordBatch
+    size: float
+
+
+class Reader:
+    """What readers of all formats have in common."""
+
+    def __init__(self, file: File, csv: Mapping[str, Any] | None = None) -> None:
+        self.file, self.where, self.words = file, str(file.path), dict(csv or {})
+        self.path = file.path.absolute()  # a worker may have been started in another folder
+        stat = file.path.stat()
+        self.size, self.changed = float(stat.st_size), stat.st_mtime_ns
+        self.known_rows = 0
+        with self.reading():
+            self._check_beginning()
+            self.schema = self._schema()
+            _ = self.schema.names  # which fails now, and not later, where they are not UTF-8
+
+    @property
+    def rows(self) -> int:
+        """Number of rows where the file tells, and else a guess from its size."""
+        return self.known_rows or int(self.size / max(8 * len(self.schema.names), 1))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, and of those that the folders' names give."""
+        own = self.schema.names
+        return [*own, *(key for key in self.file.keys if key not in own)]
+
+    def pieces(self) -> list[Self]:
+        """Return readers of the parts of a file that can be read in parallel."""
+        return [self]
+
+    def batches(
+        self, names: Sequence[str], types: Mapping[str, Any], rows: Any = None
+    ) -> Iterator[Batch]:
+        """Yield batches of some columns."""
+        with self.reading():
+            yield from self._batches(list(names), types, rows)
+
+    def _schema(self) -> Any:
+        raise NotImplementedError
+
+    def _batches(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
+        raise NotImplementedError
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Turn errors of reading into errors that name the file."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except PoolwiseError:
+            raise
+        except FileNotFoundError as error:
+            why = (
+                f"It was there when the source was opened, but {node()}, which was to read it, "
+                "does not find it. Workers must find files under the same names."
+            )
+            raise BadFile.not_found(str(self.file.path), why) from error
+        except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
+            text, column = str(error).strip() or type(error).__name__, None
+            why = text.splitlines()[0].rstrip(".")
+            if found := IN_CSV.search(why):
+                column = self.schema.names[int(found[1])] if hasattr(self, "schema") else found[1]
+                why = why.replace(found[0], f"in column {column!r}, ")
+                if value := NO_NUMBER.search(why):
+                    line = f"line {int(value[1]):,}" if value[1] else "one line"
+                    why = f"column {column!r} holds {value[2]!r} in {line}, and numbers elsewhere"
+            raise BadFile.of(str(self.file.path), self.file.format, why, column) from error
+
+    def _check_beginning(self) -> None:
+        with self.path.open("rb") as file:
+            head = file.read(8)
+        begins = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "csv")
+        expected = self.file.codec or self.file.format
+        if head and begins != expected and expected in {"csv", *MAGIC.values()}:
+            why = f"it begins like {CALLED.get(begins, begins)}"
+            raise BadFile.of(str(self.file.path), self.file.format, why)

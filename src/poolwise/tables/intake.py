@@ -1,0 +1,401 @@
+"""Intake: from the arguments of fit to a Problem.
+
+Each table is opened and checked once, its columns are matched by name and encoded alike, and its
+rows are summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from poolwise.errors import BadColumns, LeftOut, NotFinite, NotNumeric, PoolwiseWarning, TooFewRows
+from poolwise.linear.problem import Problem
+from poolwise.moments.moments import Moments
+from poolwise.numerics.chunks import weights_as_numbers
+from poolwise.numerics.precision import PRECISIONS, Kept, Precision, chosen, needed
+from poolwise.tables.encoding import (
+    Column,
+    KnownLevels,
+    Levels,
+    check_known,
+    column_levels,
+    encoded,
+    levels_apart,
+    unify,
+)
+from poolwise.tables.frames import FrameTable
+from poolwise.tables.memory import (
+    ArrayTable,
+    Table,
+    name_of,
+    open_table,
+    response_numbers,
+    unmasked,
+)
+from poolwise.tables.moments_table import (
+    MomentsTable,
+    all_named,
+    kinds_of,
+    open_moments,
+    part_of,
+)
+from poolwise.tables.rows import Pattern, TableRows, named_patterns
+from poolwise.tables.sources import Given, Sources, open_source, rows_of, sources_of
+from poolwise.tables.streamed import StreamedTable
+from poolwise.tables.streamed_rows import StreamedRows
+from poolwise.wording import listed
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MomentsIntake:
+    """A problem, and how its columns were made."""
+
+    problem: Problem
+    columns: tuple[Column, ...]  # of the target, and their encoding
+    levels: Mapping[str, Levels | None]  # of these columns, as moments are matched with them
+    optional: frozenset[str]  # raw columns that some row or source lacks
+    cautions: tuple[PoolwiseWarning, ...]  # what was left out or assumed
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Intake(MomentsIntake):
+    """A problem whose target came as rows."""
+
+    rows: TableRows  # the complete rows of the target
+    own_name: str | None  # name of the response, where it is a named series
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tables:
+    """The target and its sources, read."""
+
+    target: Moments
+    moments: dict[str, Moments]
+    columns: tuple[Column, ...]
+    complete: TableRows  # rows of the target
+    rows: dict[str, Pattern]  # of the sources that came as rows
+    lacking: frozenset[str]  # raw columns that some row lacks
+    cautions: tuple[PoolwiseWarning, ...]
+
+    def problem(self, response: str, intercept: bool) -> Problem:
+        """Return what a method solves."""
+        return Problem(self.target, self.moments, response, intercept, self.complete, self.rows)
+
+    def read_again(self, better: Kept) -> Tables:
+        """Read all rows with more digits."""
+        own = _read_again(self.target, self.complete, better)
+        read = {name: _read_again(self.moments[name], r, better) for name, r in self.rows.items()}
+        return replace(self, target=own, moments=self.moments | read)
+
+
+def gather(
+    X: Any,
+    y: Any,
+    *,
+    weights: Any = None,
+    sources: Any = None,
+    response: str = "y",
+    intercept: bool = True,
+    unseen_level: Literal["raise", "ignore"] = "raise",
+    precision: Precision = "auto",
+    jobs: int = 1,
+    estimator: BaseEstimator | None = None,
+) -> Intake:
+    """Match columns by name, encode levels, and turn each table into moments.
+
+    Rows of ``X`` that lack a value become sources, one per pattern of missing columns; so do rows
+    of a source that lack more than their source does. A pattern with too few rows to estimate
+    their noise is left out, unless it is all the history there is.
+    """
+    own_name = name_of(y)
+    if estimator is None:
+        target = open_table(X, "X")
+    else:
+        target, y = checked(estimator, X, y, reset=True), checked_response(y)
+    response = own_name or response
+    tables = read_tables(
+        target,
+        y,
+        weights,
+        sources_of(sources, target.rows),
+        response,
+        own_name,
+        intercept=intercept,
+        unseen_level=unseen_level,
+        precision=precision,
+        jobs=jobs,
+    )
+    problem = tables.problem(response, intercept)
+    if precision == "auto" and (better := digits_needed(problem)) != "fast":
+        problem = tables.read_again(better).problem(response, intercept)
+    columns = tables.columns
+    return Intake(
+        problem=problem,
+        columns=columns,
+        levels=column_levels(columns),
+        optional=tables.lacking.union(lacking_somewhere(problem, columns)),
+        cautions=tables.cautions,
+        rows=tables.complete,
+        own_name=own_name,
+    )
+
+
+def read_tables(
+    target: Table,
+    y: Any,
+    weights: Any,
+    sources: Sources,
+    response: str,
+    own_name: str | None,
+    *,
+    intercept: bool,
+    precision: Precision,
+    unseen_level: Literal["raise", "ignore"] = "raise",
+    columns: tuple[Column, ...] | None = None,
+    levels: Mapping[str, Levels | None] | None = None,
+    known: Collection[str] = (),
+    jobs: int = 1,
+) -> Tables:
+    """Turn each table into moments; after a fit, with the columns of that fit."""
+    names, given = target.names, sources.named
+    if response in names:
+        raise BadColumns.response_in_features(response)
+    missing = target.missing(names)
+    whole = np.flatnonzero(~missing.any(axis=1))
+    is_whole, is_new = len(whole) == target.rows, columns is None
+    if is_new and not len(whole):
+        counts = zip(names, missing.sum(axis=0).tolist(), strict=True)
+        raise TooFewRows.empty_target(target.rows, {n: k for n, k in counts if k})
+    ours = target.levels(names)
+    kinds = {n: ours.get(n) for n in names}
+    if columns is not None:
+        kinds = {c.name: c.levels for c in columns}
+    tables = _opened(given, kinds, levels, response, jobs)
+    theirs = {n: t.levels([own for own in t.names if own in kinds]) for n, t in tables.items()}
+    if columns is None:
+        complete = ours if is_whole else target.take(whole).levels(names)
+        columns = unify(
+            names, ours, theirs, complete=complete, intercept=intercept, unseen=unseen_level
+        )
+    else:
+        check_known(ours, columns, "X")
+        for name, found in theirs.items():
+            check_known(found, columns, f"source {name!r}")
+
+    numbers = response_numbers(y, response)
+    weights = None if weights is None else weights_as_numbers(weights)
+    own = TableRows(target, columns, response, numbers, weights, "the target", jobs)
+    split: dict[tuple[str, ...], TableRows] = {(): own} if is_whole else own.by_pattern()
+    own = split.pop(()) if () in split else own.take(np.zeros(0, dtype=np.intp))
+    rows: dict[str, TableRows | StreamedRows | Moments] = {}
+    cautions: list[PoolwiseWarning] = []
+    if split:
+        patterns, cautions = named_patterns(
+            "rows", split, "the target", taken=given, intercept=intercept, known=known
+        )
+        rows |= patterns
+    for name, table in tables.items():
+        source = given[name]
+        if isinstance(table, MomentsTable):
+            part, told = part_of(name, table, levels or column_levels(columns), response)
+            order = (*encoded(columns), response)
+            rows[name] = part.select([n for n in order if n in part])
+            cautions += told
+            continue
+        assert not isinstance(source, Moments)
+        has = tuple(c for c in columns if c.name in theirs[name])
+        rows[name] = rows_of(name, source, table, has, names, response, own_name, jobs)
+        if not isinstance(table, StreamedTable) and not table.rows:
+            cautions.append(LeftOut.empty_source(name))
+        used = (*names, response)
+        if extra := [n for n in table.names if n not in used]:
+            cautions.append(LeftOut.columns(name, extra, [n for n in used if n not in table.names]))
+    if is_new and any(c.levels is not None for c in columns):
+        cautions += levels_apart(ours, all_named(tables, theirs), columns)
+
+    moments: dict[str, Moments] = {}
+    kept: dict[str, Pattern] = {}
+    lacking = set[str]().union(*split)
+    for name, held in rows.items():
+        if isinstance(held, Moments):
+            moments[name] = held
+            continue
+        read, pieces, gone, told = _read_rows(
+            name, held, intercept, precision, known, taken=(*given, *rows, *moments)
+        )
+        moments |= read
+        kept |= pieces
+        lacking |= gone
+        cautions += told
+    return Tables(
+        target=own.moments(precision, intercept=intercept),
+        moments=moments,
+        columns=columns,
+        complete=own,
+        rows=kept,
+        lacking=frozenset(lacking),
+        cautions=tuple(cautions),
+    )
+
+
+def _opened(
+    given: Mapping[str, Given | Moments],
+    kinds: KnownLevels,
+    levels: Mapping[str, Levels | None] | None,
+    response: str,
+    jobs: int,
+) -> dict[str, Table | StreamedTable | MomentsTable]:
+    """Open each source, as the columns of the target or of the fit say."""
+    texts = {n: known is not None for n, known in kinds.items()}
+    by_name = kinds if levels is None else kinds_of(levels)
+    return {
+        name: (
+            open_moments(name, source, by_name, response)
+            if isinstance(source, Moments)
+            else open_source(name, source, texts, response, jobs)
+        )
+        for name, source in given.items()
+    }
+
+
+def _read_rows(
+    name: str,
+    held: TableRows | StreamedRows,
+    intercept: bool,
+    precision: Precision,
+    known: Collection[str],
+    taken: Collection[str],
+) -> tuple[dict[str, Moments], Mapping[str, Pattern], set[str], list[PoolwiseWarning]]:
+    """Sum the rows of a source, by the columns they lack if any value is missing.
+
+    Return moments and rows of each pattern, the columns that some row lacks, and warnings.
+    """
+    split: Mapping[tuple[str, ...], Pattern]
+    cautions: list[PoolwiseWarning] = []
+    if isinstance(held, StreamedRows):
+        split, where = held.by_pattern(precision, intercept=intercept), held.table.where
+        cautions += held.cautions()
+        if not split:
+            cautions.append(LeftOut.empty_source(name))
+    elif not held.count:
+        return {}, {}, set(), []
+    else:
+        try:
+            return {name: held.moments(precision, intercept=intercept)}, {name: held}, set(), []
+        except NotFinite:  # known when all rows are read, so that complete tables are read once
+            split, where = held.by_pattern(), held.where
+    pieces, left_out = named_patterns(
+        name, split, where, taken=taken, intercept=intercept, known=known
+    )
+    read = {n: piece.moments(precision, intercept=intercept) for n, piece in pieces.items()}
+    return read, pieces, set[str]().union(*split), [*cautions, *left_out]
+
+
+def lacking_somewhere(problem: Problem, columns: Iterable[Column]) -> list[str]:
+    """Return the raw columns that some source lacks."""
+    everywhere = set(problem.seen_by_all())
+    return [c.name for c in columns if not everywhere.issuperset(c.outputs)]
+
+
+def digits_needed(problem: Problem) -> Kept:
+    """Return the precision that all tables need together, each of them being good by itself.
+
+    Columns may nearly depend on each other in all tables together, though in none by itself. And if
+    one table had to be exact, so must the others: a sum has the digits of its poorest part.
+    """
+    tables = (problem.target, *problem.sources.values())
+    if any(table.sums is not None for table in tables):
+        return "exact"
+    lacking = len(problem.features) - len(problem.seen_by_all())
+    if not problem.sources or problem.target.rows <= lacking + 1:  # too few: no digits would help
+        return "fast"
+    pool = problem.target
+    for source in problem.sources.values():
+        pool += problem.filled(source)
+    return needed(pool.scatter if problem.intercept else pool.about_zero())
+
+
+def _read_again(moments: Moments, rows: Pattern, better: Kept) -> Moments:
+    """Read a table with more digits, exactly only where that is cheap."""
+    if better == "exact" and chosen("auto", moments.rows, len(moments.names)) == "fast":
+        better = "accurate"
+    if PRECISIONS.index(moments.precision) < PRECISIONS.index(better):
+        return rows.moments(better)
+    return moments
+
+
+def checked(estimator: BaseEstimator, X: Any, y: Any = "no_validation", *, reset: bool) -> Table:
+    """Open a table whose names and shape scikit-learn has checked."""
+    y = y if y is None else "no_validation"
+    if _is_frame(X):
+        table = open_table(X, "X")  # first: its errors say more than those of scikit-learn
+        validate_data(estimator, _native(X), y, reset=reset, skip_check_array=True)
+        return table
+    if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.shape[1]:
+        validate_data(estimator, X, y, reset=reset, skip_check_array=True)
+    else:
+        X = unmasked(X) if np.ma.isMaskedArray(X) else X
+        X = validate_data(
+            estimator,
+            X,
+            y,
+            reset=reset,
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+        )
+    return open_table(X, "X")
+
+
+def checked_response(y: Any) -> Any:
+    """Let scikit-learn check a response, unless it is a vector or a series, which has a name."""
+    is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
+    is_vector = isinstance(y, np.ndarray) and y.ndim == 1
+    return y if is_series or is_vector else column_or_1d(y, warn=True)
+
+
+def open_rows(
+    estimator: BaseEstimator, X: Any, columns: Sequence[Column], optional: Collection[str] = ()
+) -> tuple[Table, list[Column]]:
+    """Open a table to predict, with those of the columns at fit that it has."""
+    if not _is_frame(X):
+        if texts := [c.name for c in columns if c.levels is not None]:
+            raise NotNumeric.of(texts[0], "held text at fit", "Give a data frame, not an array.")
+        array = checked(estimator, X, reset=False)
+        assert isinstance(array, ArrayTable)
+        return ArrayTable(array.values, tuple(c.name for c in columns)), list(columns)
+    table = open_table(X, "X")
+    there = [c for c in columns if c.name in table.names]
+    lacking = {c.name for c in columns}.difference(table.names)
+    if not (lacking and lacking <= set(optional)):
+        validate_data(estimator, _native(X), "no_validation", reset=False, skip_check_array=True)
+    elif table.names != (names := tuple(c.name for c in there)):
+        what = f"It has them in the order {listed(table.names)}."
+        if unknown := [n for n in table.names if n not in names]:
+            what = f"It has {listed(unknown)}, not there at fit."
+        raise BadColumns(f"X must have the columns {listed(names)}, in this order. {what}")
+    return table, there
+
+
+def _native(X: Any) -> Any:
+    """Return the data frame itself, which scikit-learn knows."""
+    return X.frame.to_native() if isinstance(X, FrameTable) else X
+
+
+def _is_frame(X: Any) -> bool:
+    """Say whether X is a data frame; one of Dask too, so that it is refused and not computed."""
+    if isinstance(X, np.ndarray):
+        return False
+    if isinstance(X, FrameTable):  # opened by the command line, which names the file
+        return True
+    if nw.dependencies.is_dask_dataframe(X):
+        return True
+    is_stream = hasattr(X, "__arrow_c_stream__") or hasattr(X, "collect")
+    return bool(nw.dependencies.is_into_dataframe(X)) or (is_stream and not hasattr(X, "__array__"))

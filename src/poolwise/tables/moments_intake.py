@@ -1,0 +1,121 @@
+"""From moments that fit_moments was given to a Problem: names, and levels as far as names tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from poolwise.errors import BadColumns, BadLevels, BadTable, DataWarning, PoolwiseWarning
+from poolwise.linear.problem import Problem
+from poolwise.moments.moments import Moments
+from poolwise.moments.moments_json import is_moments_path
+from poolwise.tables.encoding import Levels, column_levels, encoded, levels_apart, unify
+from poolwise.tables.intake import MomentsIntake, lacking_somewhere
+from poolwise.tables.moments_table import MomentsTable, all_named, groups_of, open_moments, part_of
+from poolwise.tables.sources import Sources
+from poolwise.wording import listed
+
+
+def gather_moments(
+    target: Any,
+    sources: Any,
+    response: str,
+    *,
+    intercept: bool,
+    unseen_level: Literal["raise", "ignore"] = "raise",
+) -> MomentsIntake:
+    """Match moments by column name.
+
+    A target that has an indicator for every level of a text column counts as a table with this
+    column: the reference level is chosen as for rows. Where it leaves a level out, names do not
+    tell which one. Then a level that the sources have and the target does not is taken for it, if
+    there is a single one.
+    """
+    own = as_moments(target, "the target")
+    if response not in own:
+        raise BadColumns.missing([response], own.names, "The target")
+    table, open_groups = _described(own, response)
+    ours = table.levels(table.names)
+    outputs = _outputs(open_groups)
+    kinds = {n: ours.get(n) for n in table.names if n not in outputs}
+    tables: dict[str, MomentsTable] = {}
+    for name, source in Sources(sources):
+        if not isinstance(source, Moments):
+            raise BadTable.not_moments(f"source {name!r}", source.X)
+        tables[name] = open_moments(name, source, {**kinds, **open_groups}, response)
+    found = {n: t.levels([c for c in t.names if c in ours]) for n, t in tables.items()}
+    columns = unify(table.names, ours, found, intercept=intercept, unseen=unseen_level)
+    whole = column_levels(columns)
+    levels = {name: known for name, known in whole.items() if name in kinds}
+    cautions: list[PoolwiseWarning] = []
+    for column, named in open_groups.items():
+        levels[column] = Levels(_reference(column, named, tables, cautions), named)
+    order = (*encoded(columns), response)
+    kept: dict[str, Moments] = {}
+    for name, described in tables.items():
+        part, told = part_of(name, described, levels, response)
+        kept[name] = part.select([n for n in order if n in part])
+        cautions += told
+    if table.texts:
+        own = table.part(whole, response)[0].select(order)
+    problem = Problem(own, kept, response, intercept)
+    cautions += levels_apart(ours, all_named(tables, found), columns)
+    return MomentsIntake(
+        problem=problem,
+        columns=columns,
+        levels=levels,
+        optional=frozenset(lacking_somewhere(problem, columns)),
+        cautions=tuple(cautions),
+    )
+
+
+def _described(own: Moments, response: str) -> tuple[MomentsTable, dict[str, tuple[str, ...]]]:
+    """Return the target as a table, and the text columns of which it leaves a level out.
+
+    The latter it does not have as text: their indicators are numbers of the names they have.
+    """
+    groups = groups_of(own, response)
+    every = MomentsTable(own, (), groups, "the target")
+    whole = {column: named for column, named in groups.items() if not every.unnamed(column)}
+    text = {name: column for column, named in whole.items() for name in _outputs({column: named})}
+    numbers = tuple(n for n in own.names if n != response and n not in text)
+    names = dict.fromkeys(text.get(n, n) for n in own.names if n != response)
+    table = MomentsTable(own, numbers, whole, "the target", tuple(names))
+    return table, {column: named for column, named in groups.items() if column not in whole}
+
+
+def _outputs(groups: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{column}={level}" for column, named in groups.items() for level in named]
+
+
+def _reference(
+    column: str,
+    named: Sequence[str],
+    tables: Mapping[str, MomentsTable],
+    cautions: list[PoolwiseWarning],
+) -> str | None:
+    """Return the level that the target leaves out, if what the sources have tells it."""
+    known = [t.levels([column])[column] for t in tables.values() if column in t.names]
+    has = {v for levels in known for v in levels or ()}
+    found = sorted(has.difference(named))
+    if len(found) > 1:
+        raise BadLevels.unclear(
+            "the target",
+            column,
+            f"it leaves one level out, has indicators for {listed(named)}, and sources have the "
+            f"further levels {listed(found)}, which cannot all be the one that it leaves out",
+            "Take the target's moments with an indicator for every level",
+        )
+    if found:
+        what = f"{found[0]!r}, which a source has, is taken for the one that is left out"
+        cautions.append(DataWarning.level_assumed("the target", column, what))
+    return found[0] if found else None
+
+
+def as_moments(given: Any, name: str) -> Moments:
+    """Return moments, from a file if a path was given."""
+    if is_moments_path(given):
+        return Moments.load(given)
+    if not isinstance(given, Moments):
+        raise BadTable.not_moments(name, given)
+    return given

@@ -1,0 +1,160 @@
+"""One verdict: levels, thresholds, and the same answer at every door."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import KFold
+
+from poolwise import PooledRegressor, compare, diagnose, plan, report
+from poolwise.evaluation.verdict import (
+    FEWEST_ROWS,
+    LIKELY,
+    SMALL,
+    SURE,
+    HistoryEffect,
+    verdict,
+)
+from tests.cli.entry import quick
+
+EXPECTED, MEASURED = "expected", "measured"
+
+
+def effect(change, confidence, *, basis=EXPECTED, low=-0.2, high=0.1, rows=40):
+    if confidence is None:
+        low = high = None
+    return HistoryEffect(basis, "bayes_pooling", change, low, high, confidence, rows, 25)
+
+
+@pytest.mark.parametrize("basis", [EXPECTED, MEASURED])
+def test_the_levels_change_at_their_thresholds(basis):
+    def level(change, confidence, rows=FEWEST_ROWS):
+        return effect(change, confidence, basis=basis, rows=rows).level
+
+    less = np.nextafter
+    assert level(-SMALL, SURE) == "helps"
+    assert level(less(-SMALL, 0.0), SURE) == "no_clear_difference"
+    assert level(-SMALL, less(SURE, 0.0)) == "probably_helps"
+    assert level(-SMALL, SURE, FEWEST_ROWS - 1) == "probably_helps"
+    assert level(-SMALL, LIKELY) == "probably_helps"
+    assert level(-SMALL, less(LIKELY, 0.0)) == "no_clear_difference"
+    assert level(SMALL, 1.0 - SURE) == "hurts"
+    assert level(less(SMALL, 0.0), 1.0 - SURE) == "no_clear_difference"
+    assert level(SMALL, less(1.0 - SURE, 1.0)) == "no_clear_difference"
+    assert level(SMALL, 1.0 - SURE, FEWEST_ROWS - 1) == "no_clear_difference"
+    assert level(-0.5, None) == "no_clear_difference"
+
+
+def test_more_confidence_never_lowers_a_level():
+    order = ["hurts", "no_clear_difference", "probably_helps", "helps"]
+    for change in (-0.1, -0.001, 0.001, 0.1):
+        ranks = [order.index(effect(change, p).level) for p in np.linspace(0.0, 1.0, 401)]
+        assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("confidence", [0.01, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize("change", [-0.3, -0.001, 0.3])
+def test_without_a_measurement_the_headline_starts_with_expected(change, confidence):
+    told = verdict(effect(change, confidence))
+    assert told.headline.startswith("Expected")
+    assert (told.level, told.basis) == (effect(change, confidence).level, EXPECTED)
+    assert "was not measured" in told.text
+
+
+def test_a_measurement_decides_and_the_expectation_comes_second():
+    for one, other in itertools.product([-0.1, 0.0, 0.1], repeat=2):
+        expected, measured = (
+            effect(change, 0.5 - 4.9 * change, basis=basis, low=change - 0.05, high=change + 0.05)
+            for change, basis in ((one, EXPECTED), (other, MEASURED))
+        )
+        told = verdict(expected, measured)
+        assert (told.level, told.basis) == (measured.level, MEASURED)
+        assert told.headline.startswith("Measured")
+        assert told.sentences[0].startswith("Expected")
+        word = "agrees" if one == other else "disagrees"
+        assert told.sentences[0].endswith(f"which {word} with the measurement.")
+        assert told.text == " ".join([told.headline, *told.sentences]) == str(told)
+
+
+def test_an_expectation_inside_the_measured_interval_agrees():
+    measured = effect(-0.04, 0.7, basis=MEASURED, low=-0.2, high=0.1)
+    assert (
+        verdict(effect(-0.1, 0.99), measured).sentences[0].endswith(" agrees with the measurement.")
+    )
+
+
+def test_a_measurement_without_a_test_does_not_decide():
+    told = verdict(effect(-0.1, 0.9), effect(-0.6, None, basis=MEASURED, rows=4))
+    assert (told.level, told.basis) == ("probably_helps", EXPECTED)
+    assert "There is no test of the measurement: on 4 recent rows" in told.sentences[0]
+    alone = verdict(None, effect(-0.6, None, basis=MEASURED, rows=4))
+    assert (alone.level, alone.basis) == ("no_clear_difference", MEASURED)
+
+
+def test_without_any_evidence_nothing_is_said():
+    told = verdict(None)
+    assert (told.level, told.basis) == ("unknown", None)
+    assert json.loads(json.dumps(told.to_dict()))["headline"] == told.headline
+
+
+def tables(seed):
+    """Draw tables of which history helps, does little or contradicts, with many rows or few."""
+    rng = np.random.default_rng(seed)
+    rows, shift = int(rng.choice([6, 12, 30, 80])), float(rng.choice([0.0, 0.0, 0.3, 3.0]))
+    noise = float(rng.choice([0.3, 1.0, 3.0]))
+    X = pd.DataFrame(rng.normal(size=(rows + 200, 3)), columns=["a", "b", "c"])
+    y = X @ [1.0, 2.0, 1.0] + noise * rng.normal(size=len(X))
+    y[rows:] += shift * X["a"][rows:]
+    return X[:rows], y[:rows].rename("y"), {"past": (X[rows:][["a", "b"]], y[rows:])}
+
+
+def at_all_doors(seed, tmp_path, monkeypatch, method="bayes_pooling"):
+    """Return the verdicts of diagnose, plan and fit, and those of compare and report."""
+    X, y, sources = tables(seed)
+    X_old, y_old = sources["past"]
+    X.assign(y=y).to_csv(tmp_path / "recent.csv", index=False)
+    X_old.assign(y=y_old).to_csv(tmp_path / "past.csv", index=False)
+    model = PooledRegressor(method).fit(X, y, sources=sources)
+    asked = ["past.csv", "recent.csv", "--label", "y", "--method", method, "--json"]
+    said = quick(tmp_path, monkeypatch, "fit", *asked)
+    assert said.exit_code == 0, said.output
+    cv = KFold(3, shuffle=True, random_state=seed)
+    measured = {
+        "compare": compare(X, y, sources=sources, methods=[method], cv=cv).verdict,
+        "report": report(X, y, sources=sources, method=method, methods=[], cv=cv).verdict,
+    }
+    expected = {
+        "diagnose": diagnose(model).verdict.to_dict(),
+        "plan": plan(model, [len(X) * 2], draws=1).verdict.to_dict(),
+        "fit": json.loads(said.stdout)["verdict"],
+    }
+    return expected, {door: told.to_dict() for door, told in measured.items()}
+
+
+@pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
+@pytest.mark.parametrize("seed", range(12))
+def test_every_door_gives_the_same_level_for_the_same_evidence(seed, tmp_path, monkeypatch):
+    expected, measured = at_all_doors(seed, tmp_path, monkeypatch)
+    if not (known := measured["compare"]["basis"] == MEASURED):  # fewer rows than a test needs
+        expected |= measured
+    for doors in (expected, measured):
+        assert len({told["level"] for told in doors.values()}) == 1
+        assert len({told["headline"].split(";")[0] for told in doors.values()}) == 1
+    assert all(told["headline"].startswith("Expected") for told in expected.values())
+    if known:
+        first = expected["diagnose"]["headline"].split(";")[0]
+        assert measured["compare"]["headline"] == measured["report"]["headline"]
+        assert measured["compare"]["sentences"][0].startswith(first)
+        assert measured["report"]["sentences"][0] == measured["compare"]["sentences"][0]
+
+
+@pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
+def test_the_doors_of_another_method_name_it(tmp_path, monkeypatch):
+    expected, measured = at_all_doors(1, tmp_path, monkeypatch, "mean_fill")
+    for told in (*expected.values(), *measured.values()):
+        assert told["method"] == "mean_fill"
+        assert " with mean_fill: " in told["headline"]
+    for doors in (expected, measured):
+        assert len({told["level"] for told in doors.values()}) == 1

@@ -1,0 +1,37 @@
+"""A small set of cases in which every pair of parameter values still meets.
+
+A law over methods, sizes and precisions is tried for every method with every size. Precisions
+take turns: how rows are summed does not depend on what is fitted to the sums.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import combinations
+
+IN_TURN = frozenset({"precision"})  # parameters that need not meet every value of the others
+
+
+def covering(cases: Sequence[Mapping[str, Hashable]]) -> list[int]:
+    """Return the indices of cases that together have every pair of values that all cases have."""
+    pairs = [_pairs(case) for case in cases]
+    missing = set().union(*pairs)
+    used: Counter[tuple[str, Hashable]] = Counter()
+
+    def worth(k: int) -> tuple[int, int]:
+        return len(pairs[k] & missing), -sum(used[value] for value in cases[k].items())
+
+    chosen = []
+    while missing:
+        best = max(range(len(cases)), key=worth)
+        chosen.append(best)
+        missing -= pairs[best]
+        used.update(cases[best].items())
+    return sorted(chosen)
+
+
+def _pairs(case: Mapping[str, Hashable]) -> set[tuple[tuple[str, Hashable], ...]]:
+    """Return the values of a case, and the pairs of them that must meet."""
+    values = sorted(case.items())
+    return {(v,) for v in values} | {
+        pair for pair in combinations(values, 2) if not any(name in IN_TURN for name, _ in pair)
+    }

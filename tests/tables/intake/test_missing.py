@@ -1,0 +1,115 @@
+"""gather(): values that are missing in the target and in sources."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from poolwise import Moments
+from poolwise.errors import DataWarning, LeftOut, NotFinite, TooFewRows
+from poolwise.tables.intake import gather
+from tests.tables.intake.same import assert_same, moments_of
+
+
+class TestMissing:
+    def test_incomplete_rows_of_x_become_one_source_per_pattern(self, target, y):
+        target.loc[:4, "dose"] = np.nan
+        target.loc[5:7, ["age", "dose"]] = np.nan
+        problem = gather(target, y).problem
+        assert problem.target.rows == 12
+        assert {n: (s.rows, s.names) for n, s in problem.sources.items()} == {
+            "rows without dose": (5, ("age", "bmi", "y")),
+            "rows without age, dose": (3, ("bmi", "y")),
+        }
+        expected = moments_of(target[["age", "bmi"]][:5].assign(y=y[:5]))
+        assert_same(problem.sources["rows without dose"], expected)
+
+    def test_patterns_of_too_few_rows_are_left_out_in_one_caution(self, target, y, old, y_old):
+        target.loc[0, "bmi"] = np.nan
+        target.loc[1:4, "dose"] = np.nan
+        old.loc[:1, "age"] = np.nan
+        intake = gather(target, y, sources={"clinic": (old, y_old)})
+        assert list(intake.problem.sources) == ["rows without dose", "clinic"]
+        assert intake.problem.sources["clinic"].rows == len(old) - 2
+        assert [type(c) for c in intake.cautions] == [LeftOut, LeftOut]
+        assert "1 row of the target with missing values, in 1 pattern of" in str(intake.cautions[0])
+        assert "2 rows of source 'clinic'" in str(intake.cautions[1])
+        assert intake.optional == {"age", "bmi", "dose"}
+
+    def test_the_largest_pattern_stays_however_small(self, target, y):
+        target.loc[0, "dose"] = np.nan
+        assert gather(target, y).problem.sources["rows without dose"].rows == 1
+
+    def test_levels_without_one_in_common_are_pointed_out(self, target, y, old, y_old):
+        target["ward"], old["ward"] = "A", "a"
+        target.loc[0, "ward"] = "B"
+        (caution,) = gather(target, y, sources={"clinic": (old, y_old)}).cautions
+        assert isinstance(caution, DataWarning)
+        assert "'a' in source 'clinic' and 'A', 'B' in the target" in str(caution)
+
+    def test_an_empty_source_is_pointed_out(self, target, y, old, y_old):
+        empty = {"table": (old[:0], y_old[:0]), "moments": Moments.empty(["age", "y"])}
+        intake = gather(target, y, sources=empty)
+        assert not intake.problem.sources
+        assert [type(c) for c in intake.cautions] == [LeftOut, LeftOut]
+
+    def test_a_column_under_another_spelling_is_suggested(self, target, y, old, y_old):
+        intake = gather(target, y, sources=(old.assign(Dose=1.0), y_old))
+        assert "Is it 'dose' by another name?" in str(intake.cautions[0])
+
+    def test_nan_stacked_rows_are_the_same_problem_as_a_source(self, target, y, old, y_old):
+        stacked = pd.concat((target, old), ignore_index=True)
+        one = gather(stacked, np.concatenate((y, y_old))).problem
+        other = gather(target, y, sources=(old, y_old)).problem
+        assert_same(one.target, other.target)
+        assert_same(one.sources["rows without dose"], other.sources["source"])
+
+    def test_a_source_with_holes_becomes_one_source_per_pattern(self, target, y, old, y_old):
+        old.loc[:9, "age"] = np.nan
+        problem = gather(target, y, sources={"clinic": (old, y_old)}).problem
+        assert {n: (s.rows, s.names) for n, s in problem.sources.items()} == {
+            "clinic": (40, ("age", "bmi", "y")),
+            "clinic without age": (10, ("bmi", "y")),
+        }
+        expected = moments_of(old[10:].assign(y=y_old[10:]))
+        assert_same(problem.sources["clinic"], expected)
+        assert list(problem.source_rows) == list(problem.sources)
+
+    def test_a_source_column_of_nothing_is_unseen(self, target, y, old, y_old):
+        old["dose"] = np.nan
+        problem = gather(target, y, sources={"clinic": (old, y_old)}).problem
+        assert {n: s.names for n, s in problem.sources.items()} == {"clinic": ("age", "bmi", "y")}
+
+    def test_an_array_column_of_nothing_is_unseen(self, target, y, y_old):
+        old = np.column_stack((y_old, y_old**2, np.full(50, np.nan)))
+        (source,) = gather(target.to_numpy(), y, sources=(old, y_old)).problem.sources.values()
+        assert (source.rows, source.names) == (50, ("x0", "x1", "y"))
+
+    def test_weights_stay_with_their_rows(self, target, y):
+        target.loc[::2, "dose"] = np.nan
+        problem = gather(target, y, weights=np.arange(20.0)).problem
+        assert problem.target.weight == pytest.approx(np.arange(20.0)[1::2].sum())
+        source = problem.sources["rows without dose"]
+        assert source.weight == pytest.approx(np.arange(20.0)[::2].sum())
+
+    def test_a_missing_level_is_a_missing_column(self, y):
+        target = pd.DataFrame({"x": y, "g": ["n", "s", None, "w"] * 5})
+        problem = gather(target, y).problem
+        assert problem.target.rows == 15
+        assert problem.sources["rows without g"].names == ("x", "y")
+
+    def test_sources_whose_names_clash_are_all_kept(self, target, y, old, y_old):
+        target.loc[:4, "dose"] = np.nan
+        named = {"rows without dose": (old, y_old), "rows": (target.assign(bmi=1.0), y)}
+        problem = gather(target, y, sources=named).problem
+        assert sorted(s.rows for s in problem.sources.values()) == [5, 5, 15, 50]
+        assert problem.sources["rows without dose"].rows == 50
+
+    def test_rows_without_any_feature_are_refused(self, target, y):
+        target.loc[3] = np.nan
+        with pytest.raises(NotFinite, match=r"The target has 1 row in"):
+            gather(target, y)
+
+    def test_no_complete_row_is_refused_with_the_number_of_rows(self, target, y):
+        target["dose"] = np.nan
+        with pytest.raises(TooFewRows, match=r"None of the 20 rows of the target has all columns"):
+            gather(target, y)
