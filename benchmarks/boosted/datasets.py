@@ -23,7 +23,7 @@ from poolwise.moments.progress import tracked
 TABLES = ("small5", "small5_np1", "large100", "large300")
 RUNS = 8
 TREES = "trees_on_nan"
-OTHERS = (*METHODS, "derived_pooling")  # auto is no other: it takes ours or bayes_pooling
+OTHERS = tuple(m for m in METHODS if m not in (OURS, "auto"))  # auto takes ours or bayes_pooling
 FIRST_SPLITS = (1, 1 + RUNS)  # of those after the first eight none was looked at
 FEWEST_SPLITS = 15  # that a cell has: energy of small5
 LEVEL = 0.05
