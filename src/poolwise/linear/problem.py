@@ -1,4 +1,4 @@
-"""Problem: a target, its sources and the response; and what a method is."""
+"""A target, its sources and the response; the protocol of methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.regress import regress
 from poolwise.moments.moments import Moments
 
-COMMON = 0.9  # share of the weight of the history that is nearly all of it
+COMMON = 0.9  # share of the history's weight that counts as nearly all of it
 
 
 class Rows(Protocol):
@@ -82,7 +82,7 @@ class Problem:
 
     @property
     def pool_name(self) -> str:
-        """What to call the target and its sources together in a caution."""
+        """Name of the target and its sources together in a warning."""
         return "the pooled data" if self.sources else "the target"
 
     def shared(self, source: Moments) -> tuple[str, ...]:
@@ -100,8 +100,8 @@ class Problem:
     def history(self) -> tuple[tuple[str, ...], dict[str, Moments]]:
         """Return the features that nearly all of the history has, and the sources that have them.
 
-        A few rows without a value do not take a column from all others. If no feature is common:
-        those of the largest source.
+        A few rows without a value do not exclude a feature. If no feature is common, these are the
+        features of the largest source.
         """
         tables = self.sources.values()
         enough = COMMON * sum(s.weight for s in tables)
@@ -115,7 +115,7 @@ class Problem:
         return features, used
 
     def largest_first(self) -> dict[str, Moments]:
-        """Return the sources by weight; equal ones by their features, never by their order."""
+        """Return the sources sorted by weight, then by features, whatever their given order."""
         keys = {n: (-s.weight, -len(s.names), sorted(s.names)) for n, s in self.sources.items()}
         return {n: self.sources[n] for n in sorted(keys, key=keys.__getitem__)}
 
@@ -128,7 +128,7 @@ class Problem:
         return source.widened(target.names, values, tails)
 
     def without(self, lacking: Sequence[str]) -> Problem:
-        """Return the problem without these features, rows, and sources that then share nothing."""
+        """Return the problem without these features, rows, and sources that are left empty."""
         left = [n for n in self.target.names if n not in lacking]
         kept = {n: [c for c in left if c in s.place] for n, s in self.sources.items()}
         sources = {n: s.select(kept[n]) for n, s in self.sources.items() if len(kept[n]) > 1}
@@ -136,7 +136,7 @@ class Problem:
 
     def without_rows(self) -> Problem:
         """Return the same problem with moments alone."""
-        slim = copy(self)  # it was checked when it was made
+        slim = copy(self)  # already checked
         object.__setattr__(slim, "target_rows", None)
         object.__setattr__(slim, "source_rows", {})
         return slim
