@@ -1,1 +1,1 @@
-"""The founding paper, computed again; see docs/reproduction.md. Not part of the wheel."""
+"""Reproduction of the founding paper; see docs/reproduction.md. Not part of the wheel."""

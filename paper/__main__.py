@@ -1,4 +1,4 @@
-"""The command line: ``python -m paper small5``, or ``make reproduce ARGS="small5"``."""
+"""Command line of the reproduction: ``python -m paper small5``, or ``make reproduce``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def main(
         list[str] | None,
         typer.Option(
             metavar="NAME,...",
-            help="Methods of tables, further curves of figures, with commas between them: names of "
+            help="Methods of tables, further curves of figures, separated by commas: names of "
             "the paper (ols, dsft, dsft_nl, dp) or of poolwise.METHODS.",
         ),
     ] = None,
@@ -53,9 +53,9 @@ def main(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Compute tables and figures of the founding paper again, and compare them with it.
+    """Recompute tables and figures of the founding paper, and compare them with it.
 
-    What is finished is kept: after an interrupt the same command resumes, and methods of earlier
+    Finished results are kept: after an interrupt the same command resumes, and methods of earlier
     commands stay in a table.
 
     For example:
@@ -117,7 +117,7 @@ def _show(outcomes: Iterable[Outcome], protocol: str, *, as_json: bool) -> bool:
 
 
 def _list(data: Path | None, *, as_json: bool) -> None:
-    """Show what can be reproduced, and which data is missing."""
+    """Show the tables and figures that can be reproduced, and which data is missing."""
     found = {name: (entry_of(name), missing_data(name, data)) for name in NAMES}
     if as_json:
         results = [{**vars(entry), "missing": missing} for entry, missing in found.values()]

@@ -1,4 +1,4 @@
-"""Agreement: how many numbers and significance marks of a table are those of the paper."""
+"""How many numbers and significance marks of a table agree with the paper."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Rule = Literal["means", "ranks"]
 
 LEVEL = 0.05 / 3  # three comparisons
 POOLED = "dp"
-OTHERS = ("ols", "dsft", "dsft_nl")  # what data pooling is compared with
+OTHERS = ("ols", "dsft", "dsft_nl")  # compared with data pooling
 NONE = "–"  # where there is no number
 
 
 class Marks(NamedTuple):
-    """How data pooling does against each other method of the paper; None where it was not run."""
+    """Data pooling against each other method of the paper; None where it was not run."""
 
     ols: Mark | None
     dsft: Mark | None
@@ -35,7 +35,7 @@ class Marks(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """The paper's sign after the name of the dataset; a question mark where there is none."""
+        """The paper's sign after the name of the dataset; a question mark if it is unknown."""
         return "?" if self.ols is None else {"better": "", "none": "*", "worse": "†"}[self.ols]
 
     @property
@@ -50,12 +50,11 @@ class Marks(NamedTuple):
 
 
 def compare(pooled: Array, other: Array, rule: Rule = "means") -> Mark:
-    """Say whether data pooling has significantly smaller errors than another method.
+    """Return whether data pooling has significantly smaller errors than another method.
 
     The test is the two-sided Wilcoxon signed-rank test on the errors of the same runs, at level
-    0.05 / 3. It says that there is a difference; its direction is read from the means (the paper's
-    rule), or from the sums of ranks that the test is about. A few large errors can turn the means
-    against the ranks.
+    0.05 / 3. The direction of a difference is taken from the means (the paper's rule), or from the
+    rank sums of the test. A few large errors can make the means contradict the ranks.
     """
     if not p_value(pooled, other) < LEVEL:
         return "none"
@@ -129,7 +128,7 @@ class Agreement:
 
 
 def agreement(spec: TableSpec, errors: Errors) -> Agreement:
-    """Compare the errors of a table, as ``read_runs`` returns them, with what the paper prints."""
+    """Compare the errors of a table, as ``read_runs`` returns them, with the printed numbers."""
     return total(_of_line(spec, dataset, by_method) for dataset, by_method in errors.items())
 
 
@@ -139,7 +138,7 @@ def total(agreements: Iterable[Agreement]) -> Agreement:
 
 
 def other_marks(spec: TableSpec, errors: Errors) -> list[str]:
-    """Say which marks are not those of the paper."""
+    """Return a sentence for each mark that differs from the paper."""
     words = {"none": "not different", "better": "better", "worse": "worse", None: ""}
     found = []
     for dataset, by_method in errors.items():

@@ -1,4 +1,4 @@
-"""Challenge: another method against the published ones, in every cell of the tables."""
+"""Comparison of another method with the published ones, in every cell of the tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Duel:
     best: str  # the published method with the smallest mean error there
     error: float  # mean error of the challenger
     best_error: float
-    marks: Mapping[str, Mark]  # how the challenger does against each published method
+    marks: Mapping[str, Mark]  # the challenger against each published method
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ def challengers(errors: Mapping[str, Errors]) -> list[str]:
 def challenge(method: str, errors: Mapping[str, Errors]) -> Challenge:
     """Compare a method with the four published ones in every cell; errors are by table.
 
-    The test is the two-sided Wilcoxon signed-rank test at 0.05 / 3, directed by the ranks. That
-    the best was chosen among four by the same errors is not corrected for, which is to the
-    challenger's disadvantage.
+    The test is the two-sided Wilcoxon signed-rank test at 0.05 / 3, directed by the ranks. The
+    choice of the best of four by the same errors is not corrected for, which favours the published
+    methods.
     """
     duels = (
         _duel(method, table, dataset, by_method)

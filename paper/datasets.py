@@ -81,8 +81,8 @@ def fetch(name: str, data: AnyPath | None = None) -> Path:
 def available(name: str, data: AnyPath | None = None) -> bool:
     """Whether a dataset can be loaded without a download.
 
-    A file in a folder counts whatever it holds: if it is the wrong one, loading it says so. A
-    file in the cache counts if it is whole, since it would be downloaded again otherwise.
+    A file in a folder counts even if it is damaged: loading it then raises an error. A damaged
+    file in the cache does not count, because it would be downloaded again.
     """
     check_name("dataset", name, sorted((*UCI, AIRFARE)))
     path, _ = _look_for(AIRFARE_FILE if name == AIRFARE else FILE.format(name), data)
@@ -126,14 +126,14 @@ def _load_airfare(data: AnyPath | None) -> Array:
 
 
 def _look_for(file: str, data: AnyPath | None) -> tuple[Path | None, list[str]]:
-    """Return the file in the first folder that has it, and what was tried before."""
+    """Return the file in the first folder that has it, and the places that were tried before."""
     tried: list[str] = []
     for option, value in (("data", data), (VARIABLE, os.environ.get(VARIABLE) or None)):
         if value is None:
             continue
         folder = Path(value).expanduser()
         if not folder.is_dir():
-            right = "a folder that is there, with files such as uci/wine.csv.gz"
+            right = "an existing folder, with files such as uci/wine.csv.gz"
             raise PaperError(f"{option}={os.fspath(value)!r} must be {right}.")
         if (path := folder / file).is_file():
             return path, tried
@@ -151,7 +151,7 @@ def _downloaded(name: str, tried: list[str]) -> Path:
         import pooch
 
         target = cache() / FILE.format(name)
-        # Not compressed once more on the way: the size is known, and a broken transfer noticed.
+        # Without further compression the size is known, and a broken transfer is noticed.
         get = pooch.HTTPDownloader(timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
         pooch.get_logger().setLevel("WARNING")
         known = f"sha256:{UCI[name].sha256}"

@@ -1,4 +1,4 @@
-"""Drawing: the points of a figure, with labels at the curves instead of a legend."""
+"""Plots of the points of a figure, with labels at the curves instead of a legend."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ARROW = {"arrowstyle": "-", "linewidth": 0.7, "shrinkA": 1.0, "shrinkB": 1.0, "r
 
 @dataclass(frozen=True)
 class Style:
-    """How a curve looks."""
+    """Style of a curve."""
 
     color: str  # of line, band and label
     dashes: Any = "-"  # so that colour is not the only difference
     width: float = 1.8
 
 
-# Colours of Okabe and Ito, which colour-blind people tell apart.
+# Colours of Okabe and Ito, which colour-blind people can distinguish.
 BASELINE = Style("#595959", (0, (5, 2)))
 OURS = Style("#0072B2", "-", 2.4)
 STYLES: Mapping[str, Style] = {
@@ -55,7 +55,7 @@ def draw(points: Sequence[Point], spec: FigureSpec, out: Path) -> list[Path]:
     """Draw a figure as SVG and PNG, and return the two paths."""
     metadata = {"svg": {"Date": None, "Creator": "poolwise"}, "png": {"Software": "poolwise"}}
     drawings = {}
-    with style.context(["default", SETTINGS]):  # whatever the user has set
+    with style.context(["default", SETTINGS]):  # overrides the user's settings
         figure = _drawn(points, spec)
         for kind, about in metadata.items():
             figure.savefig(file := io.BytesIO(), format=kind, dpi=DPI, metadata=about)
@@ -95,7 +95,7 @@ def _drawn(points: Sequence[Point], spec: FigureSpec) -> Figure:
 
 
 def styles_of(points: Sequence[Point]) -> dict[str, Style]:
-    """Return how each curve looks: those of the paper always the same."""
+    """Return the style of each curve; curves of the paper have fixed styles."""
     further = map(Style, cycle(FURTHER_COLORS), cycle(FURTHER_DASHES))
     names = dict.fromkeys(p.curve for p in points)
     return {name: STYLES[name] if name in STYLES else next(further) for name in names}

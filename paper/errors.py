@@ -1,4 +1,4 @@
-"""What the reproduction cannot do: wrong arguments, and data or packages that are not here."""
+"""Errors of the reproduction: wrong arguments, and missing data or packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class OutOfReach(PaperError):
 
 
 def check_name(what: str, name: str, known: Iterable[str]) -> None:
-    """Raise an error for an unknown name, with the names there are and the nearest one."""
+    """Raise an error for an unknown name, with the known names and the nearest one."""
     there = list(known)
     if name not in there:
         hint = did_you_mean(name, there)

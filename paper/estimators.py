@@ -10,7 +10,7 @@ memory are linear in the rows.
 The order of summation decides the third digit of a few ill-conditioned means. Both transfers put
 the source first, as the published program does. Data pooling puts the target first, and weights
 each table by the other's variance instead of by one over its own. This agrees better with the
-printed digits, which is luck and no evidence: docs/reproduction.md has the numbers for both.
+printed digits, by chance: docs/reproduction.md has the numbers for both.
 """
 
 from __future__ import annotations

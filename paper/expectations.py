@@ -1,4 +1,4 @@
-"""Expectations: what the paper says of a figure, checked against our points.
+"""Statements of the paper about its figures, checked against our points.
 
 ``python -m paper.expectations wine`` counts at how many other seeds each statement holds.
 """
@@ -49,7 +49,7 @@ def judgements(points: Sequence[Point], figure: str | FigureSpec) -> list[Judgem
 
 
 def sentence(e: Expectation) -> str:
-    """Return the statement, with the numbers that are checked in the places it has for them."""
+    """Return the statement, with the checked numbers filled in."""
     numbers = {k: v for k, v in e.items() if isinstance(v, int | float)}
     for word, ends in (("between", ("low", "high")), ("elsewhere", ("times", "splits"))):
         numbers.update(zip(ends, e.get(word, ()), strict=False))
@@ -87,7 +87,7 @@ def _crossing(points: Sequence[Point], e: Expectation) -> Finding:
 
 
 def crossing(x: Array, difference: Array) -> float | None:
-    """Return where a difference turns from negative to positive, on straight lines.
+    """Return where a difference turns from negative to positive, by linear interpolation.
 
     None if it does not, or if it has both signs on either side.
     """
@@ -169,7 +169,7 @@ def _y(points: Sequence[Point], curve: str) -> Array:
 
 @dataclass(frozen=True)
 class SeedTally:
-    """One statement at many seeds, and the middle 95 % of what was found."""
+    """One statement at many seeds, and the middle 95 % of the values found."""
 
     says: str
     holds: int

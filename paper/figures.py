@@ -1,4 +1,4 @@
-"""Figures: simulations and splits of real files, fitted, judged and written."""
+"""Simulations and splits of real files, fitted, judged and written."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def run(
     jobs: int = 1,
     progress: bool | None = None,
 ) -> list[Point]:
-    """Compute the points of a figure, by name or of a specification of one's own.
+    """Compute the points of a figure, given by name or by a specification.
 
     Each of the further ``methods`` is one more curve, fitted in ``jobs`` processes; the paper's own
-    take a fraction of a second and stay in this one. ``seed`` and ``repetitions`` are by default
-    those of the specification, and ``data`` is a folder with the data.
+    take a fraction of a second and stay in this one. ``seed`` and ``repetitions`` default to the
+    specification, and ``data`` is a folder with the data.
     """
     spec = spec_of(figure)
     check_name("protocol", protocol, specs.PROTOCOLS)
@@ -126,7 +126,7 @@ class Draw:
     test: Array  # (n, 3)
 
     def __post_init__(self) -> None:
-        # The order of sums follows that of memory, and another process gets its arrays like this.
+        # Fixes the memory layout, and with it the order of sums, in every process.
         for name in ("source", "target", "test"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
 
@@ -137,7 +137,7 @@ class Draw:
         return Sample(S[..., :-1], S[..., -1], T[..., :-1], T[..., -1])
 
     def scores(self, curves: Sequence[Curve], measure: str) -> list[Array]:
-        """Return what a figure shows of each curve, for each repetition."""
+        """Return the plotted quantity of each curve, for each repetition."""
         errors = [self.squared_errors(curve) for curve in curves]
         if measure == "mse":
             return errors
@@ -150,7 +150,7 @@ class Draw:
         if curve.method in ESTIMATORS:
             lines = ESTIMATORS[curve.method](self.sample, SCALED, **curve.options)
             return lines.squared_error(X, y)
-        # Sums in doubles are enough: these columns are far from depending on each other.
+        # Sums in doubles are enough: these columns are far from collinear.
         problems = problems_of(self.sample, ("old", "new"), precision="fast")
         fits = [METHODS[curve.method](**curve.options).solve(problem) for problem in problems]
         return np.array([np.mean((y - fit.predict(X)) ** 2) for fit in fits])
@@ -161,7 +161,7 @@ def simulate(simulation: Simulation, axis: Axis, *, repetitions: int, seed: int)
 
     The same random numbers serve every point of a figure: a point with fewer target rows has the
     first rows of a point with more, and another correlation or mean is another map of the same
-    numbers. Differences along a curve are then not blurred by chance.
+    numbers. So there is little noise in differences along a curve.
     """
     kind = int if axis.varies == "target_rows" else float
     points = [replace(simulation, **{axis.varies: kind(value)}) for value in axis.values]

@@ -19,7 +19,7 @@ from poolwise._typing import AnyPath, Array
 from poolwise.methods import METHODS
 
 SMALL, LARGE = (SimpleNamespace(**words) for words in read_toml(SETUPS).values())
-# What a protocol changes in a method. Published noise is RSS / n; Algorithm 1 has RSS / (n - d).
+# Parameters that depend on the protocol. Published noise is RSS / n; Algorithm 1 has RSS / (n - d).
 QUIRKS = {"published": {"data_pooling": {"ddof": "mle"}}, "corrected": {}}
 
 Index = NDArray[np.intp]
@@ -45,7 +45,7 @@ def run_errors(
     """Return the root mean squared test error of a method in each run; ``labels`` has its names.
 
     Under ``"published"`` the columns are those of the published program, and its solvers fit the
-    methods of the paper. Under ``"corrected"`` the columns are the ones that were meant, and
+    methods of the paper. Under ``"corrected"`` the columns are the intended ones, and
     ``poolwise`` fits every method.
     """
     rows = _rows(dataset, None if data is None else str(data), protocol)
@@ -147,8 +147,8 @@ def ordered(rows: Array, protocol: Protocol) -> Array:
     """Return the features by absolute correlation with the response, ascending, and the response.
 
     Constant columns are left out. Under ``"published"`` positions in the matrix without constant
-    columns are looked up in the matrix with them, as the published program does: where there are
-    constant columns, as in sml alone, other columns are taken than meant, constant ones too.
+    columns are looked up in the matrix with them, as the published program does. With constant
+    columns, which only sml has, this selects other columns than intended, constant ones included.
     """
     X, y = rows[:, :-1], rows[:, -1]
     varying = np.ptp(X, axis=0) > 0.0

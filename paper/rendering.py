@@ -1,4 +1,4 @@
-"""Rendering: our tables with the paper's marks beside the printed ones, in three formats."""
+"""Our tables with the paper's marks beside the printed ones, in three formats."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def table_grid(spec: TableSpec, protocol: Protocol, errors: Errors) -> Grid:
 
 
 def challenge_grid(challenge: Challenge) -> Grid:
-    """Return a line for each cell, with what is lost in bold."""
+    """Return a line for each cell, with lost comparisons in bold."""
     lines = []
     for duel in challenge.duels:
         best = f"{shown(duel.best_error)} {_name(duel.best)}"
@@ -132,7 +132,7 @@ def count_sizes(data: AnyPath | None = None) -> dict[str, Sizes]:
 
 
 def statistics_grid(ours: Mapping[str, Sizes], printed: Mapping[str, Sizes]) -> Grid:
-    """Return the dataset statistics; a number that the paper prints differently stands behind."""
+    """Return the dataset statistics, each followed by the printed number if that differs."""
     lines, same = [], []
     for name, sizes in ours.items():
         pairs = list(zip(sizes, printed[name], strict=True))

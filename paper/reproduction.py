@@ -1,4 +1,4 @@
-"""Reproduction: any table or figure of the paper by its name, computed, written and judged."""
+"""Compute, write and judge any table or figure of the paper by its name."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from poolwise.moments.progress import tracked
 
 NAMES = (*TABLES, STATISTICS, *specs.FIGURES)
 CHALLENGE = "challenge"  # folder of the comparisons of other methods with the published ones
-NOT_JUDGED = "Not judged: what the paper says holds for its own protocol and repetitions."
+NOT_JUDGED = "Not judged: the paper's statements are about its own protocol and repetitions."
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that can be reproduced."""
+    """A table or figure that can be reproduced."""
 
     name: str
     where: str  # in the paper
@@ -55,7 +55,7 @@ def missing_data(name: str, data: AnyPath | None = None) -> list[str]:
 
 @dataclass(frozen=True)
 class Options:
-    """How to reproduce, whatever the table or figure."""
+    """Options that apply to every table and figure."""
 
     protocol: Protocol = "published"
     methods: Sequence[str] | None = None  # of tables, by default the paper's; curves of figures
@@ -71,7 +71,7 @@ class Outcome:
     """The result for one table or figure."""
 
     name: str
-    files: tuple[Path, ...] = ()  # what was written
+    files: tuple[Path, ...] = ()  # written files
     says: tuple[str, ...] = ()  # how it compares with the paper, in sentences
     agreement: Agreement | None = None  # the same in numbers, for a table
     left_out: OutOfReach | None = None  # why it was not computed
@@ -90,7 +90,7 @@ def reproduce(names: Sequence[str], **options: Any) -> Iterator[Outcome]:
     given = Options(**options)
     check_name("protocol", given.protocol, specs.PROTOCOLS)
     _check_folder(Path(given.out))
-    for name in names:  # a wrong name or folder is found before the first hour is spent
+    for name in names:  # a wrong name or folder raises an error before any computation
         missing_data(name, given.data)
     if given.methods is not None:
         labels(read_table_spec(TABLES[0]), given.methods)
@@ -125,7 +125,7 @@ def _table(name: str, folder: Path, given: Options) -> Outcome:
     cells = cells_of(spec, given.protocol, given.methods, given.runs)
     missing = unfinished(cells, folder)
     for dataset in dict.fromkeys(cell.dataset for cell in missing):
-        datasets.fetch(dataset, given.data)  # here, and not in several processes at once
+        datasets.fetch(dataset, given.data)  # once, before several processes need it
     done, work = compute(cells, folder, data=given.data, jobs=given.jobs), sum(map(_work, missing))
     for _ in tracked(done, work, f"Table {name}", work=_work, show=given.progress):
         pass
@@ -145,7 +145,7 @@ def _table(name: str, folder: Path, given: Options) -> Outcome:
 
 
 def _work(cell: Cell) -> int:
-    """Return about how long a cell takes, in a unit of its own: runs times rows."""
+    """Return the approximate cost of a cell: runs times rows."""
     return cell.runs * datasets.UCI[cell.dataset].rows
 
 
@@ -179,7 +179,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _folder(name: str, runs: int | None) -> str:
-    """Return the name of a folder: fewer runs have their own, and replace no whole result."""
+    """Return the name of a folder; fewer runs have their own, so that full results are kept."""
     if name == STATISTICS or runs is None:
         return name
     if name in TABLES:

@@ -1,4 +1,4 @@
-"""Results of a table: computed cell by cell, and kept in one file that survives a kill.
+"""Results of a table, computed cell by cell and kept in one file that survives a kill.
 
 A cell is one method on one dataset. ``results.jsonl`` has a line for each finished cell, with a
 hash of everything that decides its numbers and of the numbers themselves. A line that was made by
@@ -175,8 +175,8 @@ def each(
         yield from done
     except BrokenProcessPool as error:
         raise PaperError(
-            f"One of {jobs} worker processes was ended from outside, most likely by a system short "
-            "of memory. What was finished is kept. Give the same command again with fewer --jobs."
+            f"One of {jobs} worker processes was killed, most likely because the system ran out of "
+            "memory. Finished results are kept. Run the same command again with fewer --jobs."
         ) from error
     finally:
         done.close()
@@ -200,7 +200,7 @@ def _begin(parent: int) -> None:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file that is there whole or not at all."""
+    """Write a file completely or not at all."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.write_bytes(content.encode() if isinstance(content, str) else content)
     draft.replace(path)

@@ -106,7 +106,7 @@ def _printed(line: Mapping[str, Any], methods: Mapping[str, str]) -> PrintedLine
 
 @dataclass(frozen=True)
 class Axis:
-    """What varies along a figure, in plain words, and where the figure has its points."""
+    """The quantity that varies along a figure, and its values."""
 
     varies: Literal["target_rows", "correlation", "shift"]
     label: str
@@ -167,7 +167,7 @@ class FigureSpec:
     repetitions: int
     seed: int | None  # of a simulation; a split of data has its own
     experiment: Simulation | DataSplit
-    expected: tuple[Mapping[str, Any], ...]  # what the paper says of it, for expectations.py
+    expected: tuple[Mapping[str, Any], ...]  # statements of the paper, for expectations.py
 
 
 def read_figure_spec(name: str) -> FigureSpec:

@@ -1,4 +1,4 @@
-"""poolwise: the best model of all columns when history lacks the new ones."""
+"""Regression on a small target and on sources that lack some of its columns."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ __all__ = [  # noqa: RUF022  in the order data meets them
     "report",
 ]
 
-# Where each name lives. It is imported when it is first asked for, so that what needs none of
-# them, such as the help of the command line, does not wait for numpy and scikit-learn.
+# Module of each public name. Names are imported on first access, so that the help of the command
+# line does not wait for numpy and scikit-learn.
 _HOMES = {
     "Moments": "moments.moments",
     "published_model": "moments.published_model",
@@ -73,10 +73,10 @@ _HOMES = {
 
 
 class _Package(ModuleType):
-    """A package in which a function stands for itself, and not for the module of its name."""
+    """A package whose functions are not hidden by modules of the same name."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        # Whoever imports poolwise.report, the module, must not hide poolwise.report, the function.
+        # Importing the module poolwise.report must not hide the function poolwise.report.
         if not (name in _HOMES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 

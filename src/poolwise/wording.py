@@ -16,7 +16,7 @@ NUMBERS = re.compile(rf"[<\[]? ?{NUMBER}(( to | of |, ){NUMBER})?\]?")  # such a
 
 
 def capital(text: str) -> str:
-    """Start a sentence, unless it starts with the name of a file."""
+    """Capitalise the first letter of a sentence, unless it starts with the name of a file."""
     first = text.partition(" ")[0]
     return text[:1].upper() + text[1:] if first.isalpha() else text
 
@@ -41,7 +41,7 @@ def percent(share: float) -> str:
 
 
 def change_words(share: float) -> str:
-    """Say by how much something is lower or higher."""
+    """Describe by how much a value is lower or higher."""
     if abs(share) < UNCHANGED:
         return "the same"
     if share >= 2.0:
@@ -50,13 +50,13 @@ def change_words(share: float) -> str:
 
 
 def than(share: float) -> str:
-    """Say by how much something is lower or higher than what is named next."""
+    """Describe by how much a value is lower or higher than the one that is named next."""
     said = change_words(share)
     return f"{said} as" if said.startswith("the same") or said.endswith("high") else f"{said} than"
 
 
 def change_range(low: float, high: float) -> str:
-    """Say between which changes something lies."""
+    """Describe the range of a change."""
     if max(abs(low), abs(high)) < UNCHANGED:
         return "less than 0.1% either way"
     if low * high > 0.0 and max(abs(low), abs(high)) < 2.0:
@@ -66,7 +66,7 @@ def change_range(low: float, high: float) -> str:
 
 
 def listed(names: Sequence[object], most: int = 12) -> str:
-    """Write names one after the other, shortened when there are many."""
+    """List names in quotes, shortened when there are many."""
     shown = ", ".join(repr(str(n)) for n in names[:most]) or "none"
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
@@ -96,32 +96,32 @@ def named(names: Sequence[str], most: int = 5) -> str:
 
 
 def nearest(name: object, there: Sequence[object]) -> list[str]:
-    """Return the name that is nearest, be it in capitals or not; none if none is near."""
+    """Return the nearest name, regardless of case, or an empty list."""
     folded = {str(n).casefold(): str(n) for n in there}
     near = get_close_matches(str(name), [str(n) for n in there], n=1)
     return near or [folded[n] for n in get_close_matches(str(name).casefold(), folded, n=1)]
 
 
 def did_you_mean(name: object, there: Sequence[object]) -> str:
-    """Ask whether the nearest name was meant, with a blank before it; nothing if none is near."""
+    """Return " Did you mean ...?" with the nearest name, or an empty text."""
     near = nearest(name, there)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def rows_for(rows: float, coefficients: int) -> str:
-    """Write how many rows there are for how many coefficients."""
+    """Write the number of rows and of coefficients."""
     many = "" if coefficients == 1 else "s"
     return f"{rows:g} row{'' if rows == 1 else 's'} for {coefficients} coefficient{many}"
 
 
 def counted(counts: Mapping[str, int], most: int = 12) -> str:
-    """Write in how many rows each name is, shortened when there are many."""
+    """Write the number of rows for each name, shortened when there are many."""
     shown = [f"{str(name)!r} in {count:,}" for name, count in list(counts.items())[:most]]
     return ", ".join([*shown, f"{len(counts) - most} more columns"][: len(counts)])
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of a table, in which words begin on the left and numbers end on the right."""
+    """Return the lines of a table, with text aligned left and numbers right."""
     cells = [[visible(c) for c in row] for row in (head, *rows)]
     widths = [max(len(row[j]) for row in cells) for j in range(len(head))]
     on_right = columns_of_numbers(rows)

@@ -116,8 +116,7 @@ def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
         in few.stdout
     )
     assert few.stdout.splitlines()[-1] == (
-        "  Moments of 4 rows in 2 columns tell a lot about single rows: think twice before you "
-        "share them."
+        "  Moments of 4 rows in 2 columns may disclose single rows: check that you may share them."
     )
 
 

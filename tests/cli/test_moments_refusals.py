@@ -52,7 +52,7 @@ from poolwise.cli.app import app
         (
             ["gaps.csv", "--nulls=split", "--label=load", "-o", "a.moments.json"],
             1,
-            "of no use. Leave out all rows that lack a value with --nulls drop.",
+            "cannot be used. Leave out all rows that lack a value with --nulls drop.",
         ),
         (["pumps.csv", "-o", "a.moments.json", "--parts", "gaps.csv"], 2, "parts"),
         (["gaps.csv", "--nulls=split", "--min-rows=250", "-o", "a.moments.json"], 1, "250"),

@@ -65,7 +65,7 @@ def test_few_target_rows_make_nothing_sure(rows):
     assert surest > {1: 0.7, 2: 0.7, 9: 0.95}[rows]  # the model is surer than the answer
     levels = {one.verdict.level for one in found}
     assert levels <= {"probably_helps", "no_clear_difference"}
-    few = f"{rows} recent row{'s' if rows > 1 else ''} can hardly confirm history or contradict it"
+    few = f"{rows} recent row{'s are' if rows > 1 else ' is'} too few to confirm or contradict"
     assert all(few in one.verdict.text for one in found)
 
 
@@ -102,7 +102,7 @@ def test_the_verdict_on_a_model_with_trees_says_that_it_is_about_linear_models(m
     assert found.headline.startswith(about)
     assert found.headline.split(": ", 1)[1] == linear.headline.split(": ", 1)[1]
     assert found.level == linear.level
-    assert "What history does for this model itself was not measured" in found.text
+    assert "The effect of history on this model was not measured" in found.text
     assert "\n\nWhat follows is about linear models" in str(diagnose(model))
     json.dumps(diagnose(model).to_dict(), allow_nan=False)
     if method == "boosted_pooling":

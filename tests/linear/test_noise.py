@@ -161,7 +161,7 @@ def test_a_source_of_too_few_rows_takes_the_noise_of_the_target_on_its_features(
         f"source 'few' cannot be estimated: {rows} row{'s' * (rows > 1)} for 3 coefficients"
         in caution
     )
-    assert "The target's noise given the same features stands in" in caution
+    assert "The target's noise given the same features is used instead" in caution
     assert DataPooling(ddof=ddof).solve(tables.problem()).covariance is None
 
 

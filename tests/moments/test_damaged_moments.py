@@ -92,7 +92,7 @@ BAD = {
     "low null": (entry("low", None, 0), "`low` holds null"),
     "low beyond": (entry("low", -1e76, 0), r"'age'.* above 1e\+75 or below 1e-75"),
     "all below": (changed(low=3 * [0], high=3 * [1e-76]), r"'age'.* above 1e\+75 or below 1e-75"),
-    "low above high": (entry("low", 1e3, 0), "the range of 'age' ends below its beginning"),
+    "low above high": (entry("low", 1e3, 0), "the range of 'age' is below its lower end"),
     "scatter ragged": (entry("scatter", [1.0], 0), "`scatter` must have 3 lists of 3 entries"),
     "scatter flat": (changed(scatter=[1.0, 2.0, 3.0]), r"got `float` at `\$\.scatter\[0\]`"),
     "not symmetric": (entry("scatter", 3.0, 0, 1), "the scatter is not symmetric"),

@@ -100,11 +100,11 @@ def poolwise(
 ) -> None:
     """Least squares on a small recent table that has new columns, and on the history before it.
 
-    Does history help? A page that says so, from two tables:
+    Write a report on whether history helps:
 
     poolwise report history.csv recent.csv --label y -o report.html
 
-    A model, and its predictions:
+    Fit a model and predict with it:
 
     poolwise fit history.csv recent.csv --label y -o model.json
 

@@ -30,7 +30,7 @@ OLD_PUMPS, NEW_PUMPS = 1000, 60
 FIGURE = "history_helps"
 FILES = ("clinic.html", f"{FIGURE}.svg", f"{FIGURE}.png", "pumps.html")
 SIZES = (12, 16, 20, 30, 40, 60, 80, 120)
-DRAWN = {  # method -> how the figure calls it
+DRAWN = {  # method -> its label in the figure
     "target_only": "new patients only",
     "source_columns_only": "old columns only",
     "bayes_pooling": "pooled",
@@ -107,7 +107,7 @@ def _pumps(out: Folder, say: Say) -> dict[str, Any]:
     say(
         f"\n\nSECOND STORY\n\nA maker of pumps predicts their wear from load and speed. It has "
         f"{OLD_PUMPS:,} old pumps, and {NEW_PUMPS} with\na vibration sensor and with other "
-        "bearings, which nobody wrote down. Do the old pumps help?\n(The data are simulated.)\n"
+        "bearings, which was not recorded. Do the old pumps help?\n(The data are simulated.)\n"
     )
     sources = {"old pumps": (old.drop_columns(["vibration"]), wear_old)}
     made = report(new, wear, sources=sources, response="wear", title="Pumps get a vibration sensor")
@@ -226,7 +226,7 @@ def _draw_figure(results: Errors, out: Folder) -> Path:
 
 
 def _spread(heights: dict[str, float], apart: float) -> dict[str, float]:
-    """Move labels upwards, from the lowest on, until none covers another."""
+    """Move labels upwards, starting with the lowest, until no two overlap."""
     spread: dict[str, float] = {}
     for label in sorted(heights, key=lambda label: heights[label]):
         lowest = max(spread.values(), default=-np.inf) + apart

@@ -1,4 +1,4 @@
-"""Hints: what to do about an error or a warning, in options of the command line."""
+"""What to do about an error or a warning, in options of the command line."""
 
 from __future__ import annotations
 

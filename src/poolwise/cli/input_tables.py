@@ -1,4 +1,4 @@
-"""Input tables: from the paths and options of a command to what the library fits."""
+"""Open the tables that a command names, as arguments of the library."""
 
 from __future__ import annotations
 

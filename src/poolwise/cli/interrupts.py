@@ -1,4 +1,4 @@
-"""Interrupts: Ctrl-C ends a command, also if a library swallows the KeyboardInterrupt.
+"""Ctrl-C ends a command, even if a library swallows the KeyboardInterrupt.
 
 Arrow, for example, imports pandas during a conversion and ignores any exception of that import. So
 an interrupt is remembered, and nothing is written after it.

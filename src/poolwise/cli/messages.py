@@ -1,4 +1,4 @@
-"""Messages: errors, warnings and interrupts in plain words on standard error."""
+"""Errors, warnings and interrupts as text on standard error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from poolwise.cli.hints import message_and_hint
 from poolwise.cli.interrupts import ignore_more, none_swallowed
 from poolwise.errors import BadOption, LeftOut, PoolwiseError, PoolwiseWarning
 
-# Categories of characters that a terminal obeys: control, direction, surrogates, line breaks.
+# Categories of characters that a terminal interprets: control, direction, surrogates, line breaks.
 OBEYED = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 LONGEST = 60  # characters of a name
 
@@ -99,7 +99,7 @@ def _tell_all(cautions: Sequence[PoolwiseWarning]) -> None:
 
 
 def _is_in_account(caution: PoolwiseWarning) -> bool:
-    """Return whether the account of columns says it; it does not guess another name."""
+    """Return whether the account of columns says the same, without a guess at another name."""
     about = caution.about
     return isinstance(caution, LeftOut) and "names" in about and not about.get("near")
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # at run time, help would wait for numpy
     from poolwise.moments.moments import Moments
     from poolwise.tables.row_splitter import Lacks
 
-FEW = 10  # rows per column: moments of fewer tell a lot about single rows
+FEW = 10  # rows per column: moments of fewer may disclose single rows
 LONGEST = 100  # bytes of the columns in the name of a file
 
 
@@ -164,7 +164,7 @@ def _save(
 
 
 def _paths(out: Path, patterns: Sequence[Lacks]) -> dict[Lacks, Path]:
-    """Return a file for each pattern; names differ also where case does not count."""
+    """Return a file for each pattern; names are distinct even if case is ignored."""
     stem, taken = out.name.removesuffix(MOMENTS), set[str]()
     paths: dict[Lacks, Path] = {}
     for lacks in patterns:
@@ -187,8 +187,8 @@ def _sentences(written: Sequence[Written], left_out: Sequence[NotShared]) -> lis
         )
         if moments.rows < FEW * len(moments.names):
             said.append(
-                f"  Moments of {rows} in {columns} tell a lot about single rows: think twice "
-                "before you share them."
+                f"  Moments of {rows} in {columns} may disclose single rows: check that you may "
+                "share them."
             )
     for lacks, count, why in left_out:
         without = f"without {', '.join(lacks)}" if lacks else "with all columns"

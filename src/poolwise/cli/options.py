@@ -1,4 +1,4 @@
-"""Options of the commands: those that several commands share are declared here, once."""
+"""Options that several commands share, declared once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Screen: results on standard output, as text for a window of any width or as JSON."""
+"""Results on standard output, as text for a window of any width or as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison: errors of several methods on the same folds, tests and the verdict."""
+"""Errors of several methods on the same folds, with tests and the verdict."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def judged_method(self) -> str | None:
-        """The method whose error with and without history decides.
+        """The method that the verdict is about.
 
         The one that was named, else bayes_pooling, else the linear method with the lowest error;
         None where history was used by the user's own estimators alone.
@@ -204,7 +204,7 @@ class Comparison:
         if self.test_rows < FEW_TEST_ROWS:
             said.append(
                 f"Folds of {self.test_rows:.3g} test rows: the mean of their RMSE is below the "
-                "RMSE of all rows together. It compares methods, and is below the error to expect."
+                "RMSE of all rows together. Use it to compare methods, not as the error to expect."
             )
         return said
 
@@ -232,7 +232,7 @@ class Comparison:
         if not effects:
             return said
         more = len(largest) - len(effects)
-        less = f"; less with {more} more new column{'' if more == 1 else 's'}" if more else ""
+        less = f"; by less for {more} other new column{'' if more == 1 else 's'}" if more else ""
         return f"{said} The mean prediction changes by {', '.join(effects)}{less}."
 
     def cells(self) -> tuple[list[str], list[list[str]]]:

@@ -1,4 +1,4 @@
-"""compare(): which method predicts target rows best, measured on target rows alone."""
+"""Cross-validation of methods on target rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnosis: whether history is expected to help, by how much, and why."""
+"""The expected effect of history and the diagnostics that explain it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Diagnosis(Findings):
 
 
 def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
-    """Say whether history is expected to help, by how much, with what confidence, and why.
+    """Return whether history is expected to help, by how much, with what confidence, and why.
 
     Collects ``gain``, ``conflict``, ``influence``, ``predictability`` and ``shift`` of
     ``poolwise.evaluation``. All of them follow from moments and from the posterior of Bayes
@@ -153,7 +153,8 @@ def reasons(found: Diagnosis) -> list[str]:
     else:
         said.append("No source is seen to contradict the recent rows.")
     if (rows := found.target_rows) < FEWEST_ROWS:
-        said.append(f"{plural(rows, 'recent row')} can hardly confirm history or contradict it.")
+        few = f"{plural(rows, 'recent row')} {'is' if rows == 1 else 'are'} too few"
+        said.append(f"{few} to confirm or contradict history.")
     if high := [x for x in found.predictability.lines if x.is_high]:
         columns = list(dict.fromkeys(x.feature for x in high))
         r2 = f"{'up to ' if len(columns) > 1 else ''}{max(x.r2 or 0.0 for x in high):.2f}"
@@ -171,7 +172,7 @@ def _of_candidates(found: Diagnosis) -> list[str]:
     """Report the error of a model that is not linear on target rows that it was not fitted on."""
     if found.is_linear:
         return []
-    said = ["What history does for this model itself was not measured; report measures it."]
+    said = ["The effect of history on this model was not measured; report measures it."]
     if (evidence := found.evidence) is None:
         return said
     others = f"{evidence.errors['linear']:.4g} by its linear candidate"

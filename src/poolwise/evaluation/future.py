@@ -1,8 +1,8 @@
 """Random futures of the target, with more rows.
 
 Coefficients are drawn from the posterior of Bayes pooling, features with the target's means and
-covariance. Rows themselves are never made: a table of any number of rows is drawn as its moments,
-with Bartlett's decomposition of the scatter.
+covariance. No rows are generated: the moments of a table with any number of rows are drawn
+directly, by Bartlett's decomposition of the scatter.
 """
 
 from __future__ import annotations

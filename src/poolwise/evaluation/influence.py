@@ -1,4 +1,4 @@
-"""Influence: the change of the fit without each source."""
+"""The change of the fit when a source is left out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Influence(Findings):
     def __str__(self) -> str:
         if not self.lines:
             return "Influence: not defined without history or noise."
-        head = ["left out", "predictions move", "gain of it", "95% interval", "largest change"]
+        head = ["left out", "predictions move", "its gain", "95% interval", "largest change"]
         ranked = sorted(self.lines, key=lambda x: -x.moved)
         rows = []
         for x in ranked[:SHOWN]:

@@ -1,4 +1,4 @@
-"""Plan: the gain from history as more target rows arrive."""
+"""The gain from history as more target rows arrive."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from poolwise.linear.problem import Problem
 from poolwise.moments.progress import tracked
 from poolwise.wording import paragraph, text_table
 
-DOUBLINGS = 12  # of the rows of today, at most
+DOUBLINGS = 12  # of today's rows, at most
 FEWEST = 5  # target rows from which the spread of future rows can be estimated
 
 
@@ -104,7 +104,7 @@ class Plan(Findings):
             )
         if self.stops_at <= now:
             return (
-                f"With the {now:,.0f} recent rows of today, history is already expected to lower "
+                f"With today's {now:,.0f} recent rows, history is already expected to lower "
                 f"the squared error by less than {limit}."
             )
         low = f"{self.stops_low:,.0f}" if self.stops_low is not None else f"{now:,.0f}"
@@ -271,13 +271,13 @@ def _wanted(rows: Sequence[float] | None, now: float) -> list[float]:
 
 
 def _crossing(rows: Sequence[float], gain: Sequence[float], enough: float) -> float | None:
-    """Return the rows from which the gain stays below, between the numbers looked at."""
+    """Return the rows from which the gain stays below ``enough``, by interpolation."""
     above = [k for k, g in enumerate(gain) if g >= enough]
     if not above:
         return rows[0]
     if (k := above[-1]) == len(rows) - 1:
         return None
-    # A gain falls like a power of the rows; one that is not positive, like the rows themselves.
+    # Interpolate on a log-log scale: a gain falls like a power of the rows.
     later = max(gain[k + 1], 1e-3 * enough)
     share = np.log(gain[k] / enough) / np.log(gain[k] / later)
     return float(rows[k] * (rows[k + 1] / rows[k]) ** share)

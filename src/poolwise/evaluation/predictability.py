@@ -1,4 +1,4 @@
-r"""Predictability: how well old features predict each new one.
+r"""How well old features predict each new one.
 
 A source that lacks a feature still has information about it if its own features predict it. A
 method that assumes no relation is then biased. In the target
@@ -8,7 +8,7 @@ posterior, and with it
 
 .. math:: R^2 = \frac{b^\top \Sigma b}{b^\top \Sigma b + s^2} .
 
-Few rows and many features bias the :math:`R^2` of least squares upwards; this one they do not.
+Unlike the :math:`R^2` of least squares, it is not biased upwards by few rows and many features.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from poolwise.methods.bayes.scaling import Scaled, log_uniform, scaled
 from poolwise.wording import text_table
 
 DRAWS = 4000  # of the posterior; enough for two digits
-BIASED = 0.1  # R squared whose lower end says that data_pooling is biased
-ENOUGH = 4.0  # rows of the target below which nothing is said
+BIASED = 0.1  # lower end of R squared from which data_pooling counts as biased
+ENOUGH = 4.0  # target rows below which R squared is not estimated
 NAMED = 3  # old features that are named
 LEAST = 1e-300
 
@@ -164,7 +164,7 @@ def _varies(own: Scaled, j: int) -> bool:
 
 
 def _covariance(own: Scaled, has: NDArray[np.intp]) -> Array:
-    """Return the covariance of features in the target, with few more rows from all tables."""
+    """Return the covariance of features in the target, plus a few rows' weight from all tables."""
     target, few = own.target, float(len(has))
     total, free = target.gram[np.ix_(has, has)].copy(), target.free
     for source in own.sources:
@@ -183,7 +183,7 @@ def _posterior(
 ) -> tuple[Array, float, Array]:
     """Return draws of R squared, the probability of a relation, and the mean coefficients.
 
-    The draws turn with the features: neither their order nor their signs matter.
+    Neither the order nor the signs of the features matter.
     """
     spectrum = Spectrum.of(gram)
     e, U = spectrum.values, spectrum.vectors

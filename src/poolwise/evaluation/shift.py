@@ -28,7 +28,7 @@ CONSTANT = 1e-10  # deviation of a column, relative to its largest number
 NORMAL = 3.0  # kurtosis of the normal distribution, the least that is assumed
 ENOUGH = 5.0  # rows below which a scale or a correlation is not tested
 TWO_VALUED = 0.99  # share of the greatest variance that mean and range allow
-LONELY = 0.4  # share of the squares that one row may have where scale and correlation are tested
+LONELY = 0.4  # largest share of a column's squares in one row for scale and correlation tests
 SHOWN = 12  # shifts that are printed
 
 
@@ -271,7 +271,7 @@ class TablePair:
         first, second = (at[k] for k in np.triu_indices(len(at), 1))
         r = np.clip(self.correlation[:, first, second], -1.0, 1.0)
         inflation = np.sqrt(self.kurtosis[first] * self.kurtosis[second]) / 3.0
-        most = 1.0 - 2.0 / n**2  # of a few rows, one may decide that it is exactly one
+        most = 1.0 - 2.0 / n**2  # in a few rows, a single one can make the correlation exactly one
         angle = np.arctanh(np.clip(r, -most, most))
         error = np.sqrt(inflation * (1.0 / (n - 3.0)).sum())
         p = _two_sided(np.abs(angle[0] - angle[1]) / error, float(n.min()) - 3.0)

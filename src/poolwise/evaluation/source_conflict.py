@@ -1,6 +1,6 @@
 """Whether a source contradicts the target.
 
-Bayes pooling gives each source a probability of conflict. Beside it stands the textbook comparison:
+Bayes pooling gives each source a probability of conflict. The textbook comparison is given as well:
 least squares on the source's features, in the source and in the target.
 """
 
@@ -121,7 +121,7 @@ def conflict(problem: Problem) -> Conflict:
 
 
 def _judged(problem: Problem) -> Mapping[str, tuple[float, float, float]]:
-    """Return the probabilities of any conflict, of the intercept's alone, of all coefficients'."""
+    """Return the probability of any conflict, in the intercept only, and in all coefficients."""
     own = scaled(problem)
     if own.response_unit == 0.0 or not own.sources:
         return {}

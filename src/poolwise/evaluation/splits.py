@@ -1,4 +1,4 @@
-"""TargetSplit: cross-validation on stacked rows that tests on target rows only."""
+"""A splitter for cross-validation on stacked rows that tests on target rows only."""
 
 from __future__ import annotations
 

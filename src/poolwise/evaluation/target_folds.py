@@ -30,13 +30,13 @@ from poolwise.tables.rows import TableRows
 
 FEWEST = 3  # target rows that can be split
 BASELINE = "target_only"
-TREES = "trees_on_nan"  # what many would do today
+TREES = "trees_on_nan"  # a common baseline
 
 Rows: TypeAlias = NDArray[np.intp]
 
 
 def contenders_of(methods: Any, random_state: int) -> dict[str, Any]:
-    """Return what is to be fitted, by label; the baseline is always there."""
+    """Return the methods to fit, by label, always with the baseline."""
     named = named_methods(methods, random_state)
     contenders = {label: _contender(given, random_state) for label, given in named.items()}
     contenders.setdefault(BASELINE, method_of(BASELINE))
@@ -44,7 +44,7 @@ def contenders_of(methods: Any, random_state: int) -> dict[str, Any]:
 
 
 def named_methods(methods: Any, random_state: int = 0) -> dict[str, Any]:
-    """Return what is to be compared, by label; unless given, linear methods and trees on NaN."""
+    """Return the methods to compare, by label; by default linear methods and trees on NaN."""
     if methods is None:
         trees = HistGradientBoostingRegressor(random_state=random_state)
         ours = {name: name for name, kind in METHODS.items() if not needs_rows(kind)}
@@ -63,7 +63,7 @@ def is_line(contender: Any) -> bool:
 
 
 def _contender(given: Any, random_state: int) -> Any:
-    """Return what fits; a method given by name gets the seed of the comparison."""
+    """Return the method or estimator; a method given by name gets the seed of the comparison."""
     if isinstance(given, str):
         return with_seed(given, random_state)
     if isinstance(given, type) or is_method(given):
@@ -97,14 +97,14 @@ class TargetRows:
 
     @classmethod
     def of(cls, intake: Intake, precision: Precision) -> TargetRows:
-        """Take the rows from what was read."""
+        """Take the rows from the intake."""
         rows = intake.rows
         X = rows.table.read(intake.columns, 0, rows.table.rows)
         assert rows.y is not None  # a target has its response
         return cls(intake, encoded(intake.columns), X, rows.y, rows.weights, precision)
 
     def folds(self, cv: Any, repeats: int, random_state: int) -> list[tuple[Rows, Rows]]:
-        """Return the rows to fit on and the rows to score on, split by split."""
+        """Return the training and test rows of each split."""
         if cv is None or isinstance(cv, int):
             self.check_splittable()
             splits = min(5 if cv is None else cv, len(self.y))
@@ -149,7 +149,7 @@ class TargetRows:
         return method.solve(replace(problem, intercept=intercept))
 
     def _fit_stacked(self, estimator: Any, train: Rows) -> Stacked:
-        """Fit a foreign estimator on all rows, with NaN where a source lacks a column."""
+        """Fit a user's estimator on all rows, with NaN where a source lacks a column."""
         problem = self.intake.problem
         if rowless := [n for n in problem.sources if n not in problem.source_rows]:
             raise NeedsRows.of(type(estimator).__name__, rowless)
@@ -184,9 +184,9 @@ class TargetRows:
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """A foreign estimator, fitted on stacked rows."""
+    """A user's estimator, fitted on stacked rows."""
 
     predict: Callable[[Array], Array]
 
     def parts(self) -> None:
-        """Return None: nothing is known of the parts of a foreign estimator."""
+        """Return None: the parts of a user's estimator are unknown."""

@@ -158,7 +158,7 @@ def verdict(
     not_measured: str = NOT_MEASURED,
     is_linear: bool = True,
 ) -> Verdict:
-    """Say whether history helps.
+    """Return the verdict on whether history helps.
 
     A change has one of four levels:
 

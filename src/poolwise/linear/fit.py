@@ -1,4 +1,4 @@
-"""Fit: what every fit can do, and the parts of it that are shown."""
+"""The protocol of all fits, and the parts of a fit that summaries show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Record: TypeAlias = dict[str, Any]  # numbers, strings, None, and lists and dict
 
 
 class Fit(Protocol):
-    """What a method returns. ``rows`` are arrays of the problem's features, in their order."""
+    """The result of a method. ``rows`` are arrays of the problem's features, in their order."""
 
     def predict(self, rows: Array) -> Array:
         """Return the prediction for each row."""
@@ -41,7 +41,7 @@ class Fit(Protocol):
         ...
 
     def parts(self) -> FitParts:
-        """Return what summaries, reports and model files show."""
+        """Return the parts that summaries, reports and model files show."""
         ...
 
     def record(self) -> Record:
@@ -78,7 +78,7 @@ class Evidence:
         return float(np.sign(self.fall)) * np.inf if self.fall else 0.0
 
     def in_words(self) -> str:
-        """Say by how much trees reduce the error, without a final full stop."""
+        """Describe by how much trees reduce the error, without a final full stop."""
         change = f"{abs(self.fall):.0%} {'lower' if self.fall > 0.0 else 'higher'} than"
         return (
             f"On the {self.rows:,} target rows, each predicted by models that were not fitted on "
@@ -129,7 +129,7 @@ class FitParts:
 
 
 def plain(value: Any, double: Callable[[float], Any] = float) -> Any:
-    """Return a copy as JSON has it: lists, mappings, numbers and texts."""
+    """Return a copy of JSON types: lists, mappings, numbers and strings."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""LinearFit: a linear model about a centre, with its uncertainty."""
+"""A linear model about a centre, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class LinearFit:
     coef : array of shape (d,)
         Coefficients.
     centre : array of shape (d,)
-        A point amid the data; zero in a model without intercept.
+        A point near the middle of the data; zero in a model without intercept.
     level : float
         Prediction at the centre.
     covariance : array of shape (d + 1, d + 1) or None
-        Covariance of (level, coef); None where the theory of the method gives none.
+        Covariance of (level, coef); None for a method without a theory of it.
     noise : float or None
         Variance of the target's residual; None where it cannot be estimated.
     source_noise : mapping of str to float or None
@@ -49,15 +49,15 @@ class LinearFit:
     dropped : mapping of str to str
         Features with coefficient zero by decision, and why.
     cautions : tuple of PoolwiseWarning
-        What the user should know; the regressor gives them as warnings.
+        Warnings for the user, which the regressor issues.
     tail : array of shape (d + 1,) or None
-        What rounding took from (level, coef), where it is known.
+        The part of (level, coef) that was lost to rounding, where it is known.
     intercept_variance : float or None
         Variance of the intercept, where it is known with more digits than the covariance gives.
     tails : Tails
-        How many standard deviations an interval takes.
+        Distribution of an estimate divided by its standard deviation.
     bounds : tuple of float or None
-        Predictions are held between these.
+        Predictions are clipped to these.
     conflict : mapping of str to float
         Probability that a source contradicts the target, where the method judges it.
     reason : str
@@ -112,7 +112,7 @@ class LinearFit:
         return self.bounded(self.line(X))
 
     def bounded(self, line: Array) -> Array:
-        """Hold predictions within the bounds."""
+        """Clip predictions to the bounds."""
         return line if self.bounds is None else np.clip(line, *self.bounds)
 
     def deviation(self, X: Array) -> Array | None:

@@ -1,4 +1,4 @@
-"""Noise of the target and of each source, with a defined answer where it cannot be estimated."""
+"""Noise of the target and of each source, with a substitute where it cannot be estimated."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Noise:
         Residual variance of each source, given the features it has.
     weights : mapping of str to float
         Weight of a row of each source where a target row has weight one: target noise over source
-        noise, or what stands in for it. At most 1e100, and 1e150 for all rows.
+        noise, or a substitute. At most 1e100, and 1e150 for all rows.
     cautions : tuple of PoolwiseWarning
-        Where something had to stand in.
+        Warnings about substitutes.
     """
 
     target: float | None
@@ -37,7 +37,7 @@ class Noise:
     cautions: tuple[PoolwiseWarning, ...]
 
     def weighed(self, given: float | Mapping[str, float] | None) -> Noise:
-        """Replace weights by given ones: of all sources, or of those that are named."""
+        """Replace weights by given ones, for all sources or by name."""
         if given is None:
             return self
         named = given if isinstance(given, Mapping) else dict.fromkeys(self.weights, given)
@@ -84,7 +84,7 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
             noise = noise_of(problem.target, y, shared, intercept=intercept, ddof=ddof)
             why = rows_for(source.weight, len(shared) + intercept)
             then = (
-                "The target's noise given the same features stands in for it."
+                "The target's noise given the same features is used instead."
                 if noise
                 else "Its rows weigh as much as the target's."
             )
@@ -101,7 +101,7 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         d = len(problem.features)
         why = rows_for(problem.target.weight, d + intercept)
         then = (
-            "The smallest noise of the sources stands in for it, an upper bound in the model."
+            "The smallest noise of the sources is used instead, an upper bound in the model."
             if usable
             else "All rows weigh the same."
         )

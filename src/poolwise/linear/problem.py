@@ -1,4 +1,4 @@
-"""Problem: a target, its sources and the response; and what a method is."""
+"""A target, its sources and the response; the protocol of methods."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Problem:
 
     @property
     def pool_name(self) -> str:
-        """What to call the target and its sources together in a caution."""
+        """Name of the target and its sources together in a warning."""
         return "the pooled data" if self.sources else "the target"
 
     def shared(self, source: Moments) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class Problem:
         return tuple(n for n in self.features if all(n in s.place for s in self.sources.values()))
 
     def largest_first(self) -> dict[str, Moments]:
-        """Return the sources by weight; equal ones by their features, never by their order."""
+        """Return the sources sorted by weight, then by features, whatever their given order."""
         keys = {n: (-s.weight, -len(s.names), sorted(s.names)) for n, s in self.sources.items()}
         return {n: self.sources[n] for n in sorted(keys, key=keys.__getitem__)}
 
@@ -133,7 +133,7 @@ class Problem:
 
     def without_rows(self) -> Problem:
         """Return the same problem with moments alone."""
-        slim = copy(self)  # it was checked when it was made
+        slim = copy(self)  # already checked
         object.__setattr__(slim, "target_rows", None)
         object.__setattr__(slim, "source_rows", {})
         return slim

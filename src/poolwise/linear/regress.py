@@ -1,4 +1,4 @@
-"""regress(): least squares from moments, by name."""
+"""Least squares from moments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from poolwise.numerics.least_squares import Solution, solve
 
 Ddof: TypeAlias = Literal["unbiased", "mle"]
 
-ROUNDED = 1e-8  # share of the coefficients that rounding may change without a word
+ROUNDED = 1e-8  # relative rounding error of coefficients that needs no warning
 
 
 def regress(
@@ -40,13 +40,13 @@ def regress(
     features : sequence of str, optional
         Names of the features; all other columns unless given.
     intercept : bool, default=True
-        Whether the line may miss the origin.
+        Whether to fit an intercept.
     ridge : float, default=0.0
         Added to the diagonal of the features' scatter.
     ddof : {"unbiased", "mle"}, default="unbiased"
         Divide the residual by (rows - coefficients), or by rows.
     where : str, default="the target"
-        What to call the data in a caution.
+        Name of the data in warnings.
 
     Returns
     -------
@@ -111,16 +111,16 @@ def solve_named(
 def cautions_of(
     solution: Solution, names: Sequence[str], where: str
 ) -> tuple[PoolwiseWarning, ...]:
-    """Return what should be said about a solution."""
+    """Return warnings about a solution."""
     if solution.dependent:
         return (RankDeficient.of([names[j] for j in solution.dependent], where),)
     if solution.error > ROUNDED:
         what = (
             f"The columns of {where} are so nearly dependent that rounding may change the "
-            f"coefficients by a share of {solution.error:.0e}."
+            f"coefficients by about {solution.error:.0e} of their size."
         )
         if not solution.better:
             return (DigitsLost(what, "Drop or combine some of them."),)
-        again = f"Take the moments again, with precision={solution.better!r}."
+        again = f"Compute the moments again with precision={solution.better!r}."
         return (DigitsLost(what, again, precision=solution.better),)
     return ()

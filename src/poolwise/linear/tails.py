@@ -1,4 +1,4 @@
-"""Tails: which distribution an estimate divided by its standard deviation has."""
+"""The distribution of an estimate divided by its standard deviation."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Tails:
     freedom : float, default=inf
         Degrees of freedom; infinite for the normal distribution.
     deviation : {"plugged in", "averaged"}, default="plugged in"
-        What a standard deviation is: computed from an estimate of the noise, or from its mean over
-        a posterior, which holds the uncertainty of the noise already.
+        Whether standard deviations are computed from an estimate of the noise, or from its
+        posterior mean, which includes the uncertainty of the noise.
     """
 
     freedom: float = float("inf")
     deviation: Literal["plugged in", "averaged"] = "plugged in"
 
     def quantile(self, coverage: float) -> float:
-        """Return how many standard deviations on both sides hold a share of all cases."""
+        """Return the half-width of an interval with this coverage, in standard deviations."""
         if not (isinstance(coverage, Real) and 0.0 < coverage < 1.0):
             raise BadOption.of("coverage", coverage, "a number above 0 and below 1")
         upper = 0.5 + 0.5 * coverage

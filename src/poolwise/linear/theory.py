@@ -26,7 +26,7 @@ from poolwise.moments.moments import Moments
 from poolwise.numerics.least_squares import inverse_of
 from poolwise.numerics.precision import rounding_error
 
-POOR_VARIANCE = 1e-3  # relative error that rounding may leave in a variance worth telling
+POOR_VARIANCE = 1e-3  # largest relative rounding error of a variance that is returned
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,10 +175,9 @@ def expected_gain(H: Array, moments: Moments, features: Sequence[str], centre: A
 def transfer_gain_of(problem: Problem, fit: LinearFit) -> float | None:
     """Return the expected transfer gain of a fit over the target's rows.
 
-    It is a statement of the model, with estimated noise put in for the true one. None where the
-    fit has no covariance, the target alone does not determine its coefficients, no double can
-    hold the gain, or its columns so nearly depend on each other that none of its digits would be
-    right.
+    It follows from the model, with estimated noise. None where the fit has no covariance, the
+    target alone does not determine its coefficients, the gain overflows, or the columns are so
+    nearly dependent that no digit of the gain would be correct.
     """
     alone = problem.target_fit
     if not problem.sources or (fit.weights and not any(fit.weights.values())):

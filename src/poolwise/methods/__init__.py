@@ -1,4 +1,4 @@
-"""METHODS: every method by its name."""
+"""The registry of methods by name."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ METHODS: dict[str, type[Any]] = {
 
 
 def is_method(thing: Any) -> bool:
-    """Say whether something can solve a problem."""
+    """Return whether an object can solve a problem."""
     return not isinstance(thing, type) and hasattr(thing, "solve")
 
 
 def needs_rows(method: Any) -> bool:
-    """Say whether a method, or a class of methods, always learns from rows."""
+    """Return whether a method, or a class of methods, always learns from rows."""
     return getattr(method, "needs_rows", False) is True
 
 
@@ -69,7 +69,7 @@ def with_seed(method: str, seed: int) -> Method:
 def solved_without(
     method: Any, problem: Problem, patterns: Sequence[Sequence[str]]
 ) -> Sequence[Fit]:
-    """Return fits for rows that lack some features: by one posterior if the method has one."""
+    """Return fits for rows that lack some features, from one posterior if the method has one."""
     if hasattr(method, "solve_without"):
         found: Sequence[Fit] = method.solve_without(problem, patterns)
         return found

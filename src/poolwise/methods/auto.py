@@ -1,4 +1,4 @@
-"""Auto: Bayes pooling, unless trees have a significantly lower error on target rows."""
+"""Bayes pooling, unless trees have a significantly lower error on target rows."""
 
 from __future__ import annotations
 

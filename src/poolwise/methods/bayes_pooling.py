@@ -1,4 +1,4 @@
-"""Bayes pooling: impute, carry the imputation error, integrate the priors."""
+"""Pooling with imputed features, their imputation error, and integrated priors."""
 
 from __future__ import annotations
 
@@ -34,42 +34,42 @@ from poolwise.methods.bayes.settings import probable_settings
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
 SLACK = 1e-3  # share of its own diagonal that is added to the covariance of new features
-EXACT = 1e-13  # eigenvalue of that covariance, relative to the largest, that is none
+EXACT = 1e-13  # eigenvalue of that covariance, relative to the largest, that counts as zero
 LEAST_SPREAD = 1e-6  # of a new feature, for the same
-ROUNDED = 1e-12  # share of a square that rounding may have taken
+ROUNDED = 1e-12  # relative rounding error of a square
 
 
 @dataclass(eq=False, repr=False)
 class BayesPooling(BaseEstimator):
-    r"""Least squares on all tables, new features imputed, what is uncertain integrated out.
+    r"""Least squares on all tables, with new features imputed and unknown scales integrated out.
 
     In the target :math:`x'' = m + x' B + v`, so in a source that lacks :math:`x''` the
     response has the coefficients :math:`\theta' + B\theta''` and the noise
-    :math:`\sigma^2 + \theta''^\top\Sigma_v\theta''`. The target tells :math:`B` with an error,
+    :math:`\sigma^2 + \theta''^\top\Sigma_v\theta''`. The target gives :math:`B` with an error,
     and a source may be in conflict with the target. With the source compressed to pseudo-rows
     :math:`k = J\beta + N(0, I)`,
 
     .. math:: k = J(\theta' + \hat B\theta'') + N(0, V), \qquad
        V = I + c^2 J B_c J^\top + \tau\text{-terms},
 
-    where :math:`c^2 B_c` is the error of the imputation and the last terms are those of
-    ``poolwise.methods.bayes.pseudo_rows``. Target and sources together give a Gaussian posterior of
-    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.scaling``; the answer is
-    their average, weighed by evidence. Data pooling is the special case :math:`\hat B = 0` without
-    error, flat priors and no conflict; a ridge regression of the target alone is that of endless
-    conflict.
+    where :math:`c^2 B_c` is the error of the imputation and ``poolwise.methods.bayes.pseudo_rows``
+    defines the last terms. Target and sources together give a Gaussian posterior of
+    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.scaling``; the result is
+    their average, weighted by evidence. Data pooling is the special case :math:`\hat B = 0` without
+    error, flat priors and no conflict; unlimited conflict gives a ridge regression of the target
+    alone.
 
     Assumes that new features depend on old ones in the same way in target and sources, up to an
-    error that conflict stands for, and linear models with independent noise of one variance in each
-    table. Where that fails the history gets little weight; nothing protects against a target that
-    is not what will be predicted.
+    error that is modelled as conflict, and linear models with independent noise of one variance in
+    each table. Where that fails, sources get little weight. The target must be like the rows that
+    will be predicted.
 
     Parameters
     ----------
     bounds : float, pair of float or None, default=0.5
-        Predictions are held within the range of all responses, widened by this share of it on both
-        sides; or within a range that is given; or not at all. Sources in conflict count too: with
-        heavy tails a small target has seen little of the range.
+        Predictions are clipped to the range of all responses, widened by this share of it on both
+        sides; or to a range that is given; or not at all. Sources in conflict count too, because a
+        small target covers little of the range if tails are heavy.
 
     Examples
     --------
@@ -175,14 +175,14 @@ def _unscaled(
     if not problem.intercept:
         return LinearFit(names, full_mean[1:], np.zeros(d), 0.0, full)
     y, columns = target.place[problem.response], [target.place[n] for n in names]
-    # The centre is a rounded mean; what rounding took belongs to the level.
+    # The centre is a rounded mean; the rounding error is added to the level.
     below = target.mean_tail[y] - target.mean_tail[columns] @ full_mean[1:]
     level = float(target.mean[y] + (full_mean[0] + below))
     return LinearFit(names, full_mean[1:], target.mean[columns], level, full)
 
 
 def _constant(problem: Problem) -> LinearFit:
-    """Return the fit of a response that is the same everywhere, which few rows may be by chance."""
+    """Return the fit of a constant response, which a few rows may have by chance."""
     target, names = problem.target, problem.features
     rows = target.weight + sum(source.weight for source in problem.sources.values())
     is_sure = rows > len(names) + problem.intercept
@@ -217,10 +217,10 @@ def _cautions(problem: Problem, own: Scaled) -> tuple[PoolwiseWarning, ...]:
 
 
 def _dependent(own: Scaled) -> list[str]:
-    """Return features whose coefficients the data leave open, were it not for the prior.
+    """Return features whose coefficients only the prior determines.
 
-    Those are in a linear relation that holds in all tables, or in one of new features that holds in
-    the target, which alone has them.
+    They are in a linear relation that holds in all tables, or in a relation of new features that
+    holds in the target, the only table that has them.
     """
     target = own.target
     pooled = target.gram.copy()
@@ -236,7 +236,7 @@ def _dependent(own: Scaled) -> list[str]:
 
 
 def _in_relations(gram: Array) -> NDArray[np.bool_]:
-    """Say which columns are in each linear relation; a column that is zero is in none."""
+    """Return which columns are in each linear relation; a zero column is not in any."""
     size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     varies = np.flatnonzero(size > 0.0)
     values, vectors = np.linalg.eigh(
@@ -368,7 +368,7 @@ def _of_new(scaled: Scaled, groups: tuple[Group, ...]) -> tuple[Imputation, ...]
 
 
 def _zellner(scaled: Scaled, account: Imputation) -> Array:
-    """Return the covariance of new features that shared ones leave open, with trace q."""
+    """Return the residual covariance of new features given shared ones, with trace q."""
     has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
     left = account.residual(scaled.target, has, lacks)
     left = left + SLACK * np.diag(np.maximum(left.diagonal(), LEAST_SPREAD))

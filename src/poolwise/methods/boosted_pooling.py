@@ -1,4 +1,4 @@
-"""Boosted pooling: linear fits and trees, weighed by their errors on target rows."""
+"""A mean of linear fits and trees, weighted by their errors on target rows."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class BoostedPooling(TreeMethod):
     ``all_pooled_trees``   the trees, all of them
     ``target_trees``       trees of eight leaves on the target alone
     ``deep_target_trees``  trees of thirty-one leaves on the target alone
-    ``corrected``          ``derived``, and trees on what it leaves of the target
+    ``corrected``          ``derived``, and trees on its residuals in the target
     =====================  ==========================================================
 
-    Each is held within the range of all responses and a twentieth beyond. The prediction is their
+    Each is clipped to the range of all responses and a twentieth beyond. The prediction is their
     weighted mean; the weights are a posterior mean given the errors on target rows that a candidate
     was not fitted on. The model is not linear and has no ``coef_``.
 

@@ -1,4 +1,4 @@
-"""Data pooling: fill unseen features with the target mean, weigh by precision."""
+"""Least squares over all rows, unseen features filled with the target mean."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class DataPooling(BaseEstimator):
             ratio, at_zero = known[0] / fit.noise, fit.intercept_variance  # optimal: M inverse
             return ratio * fit.covariance, None if at_zero is None else ratio * at_zero
         if rounding_error(pool.scatter, pool.index(fit.names)) > POOR_VARIANCE:
-            return None, None  # it is added up in doubles, which leave no digit here
+            return None, None  # sums in doubles would have no correct digit here
         parts = list(map(Part, tables, known, (1.0, *noise.weights.values())))
         return pooled_variance(parts, fit.names, fit.centre, intercept=intercept), None
 

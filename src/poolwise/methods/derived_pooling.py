@@ -1,4 +1,4 @@
-"""Derived pooling: Bayes pooling with columns that trees derive from history."""
+"""Bayes pooling with columns that trees derive from history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEWEST = 5  # rows of the history, so that each has others to be predicted from
 
 @dataclass(eq=False, repr=False)
 class DerivedPooling(TreeMethod):
-    r"""Bayes pooling with what history alone would predict as one more column.
+    r"""Bayes pooling with the prediction from history alone as one more column.
 
     The column :math:`x^*` is derived as in :class:`BoostedPooling`: trees on all rows, each row
     scored by trees that were grown without it, columns that a source lacks masked; one column for

@@ -1,4 +1,4 @@
-"""Feature transfer: predict unseen features from shared ones (DSFT)."""
+"""Unseen features predicted linearly from shared ones (DSFT)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class FeatureTransfer(BaseEstimator):
 
 
 def varying(problem: Problem, source: Moments) -> tuple[str, ...]:
-    """Return the features to predict: those that a source lacks, but for known constants."""
+    """Return the features to predict: those that a source lacks, except known constants."""
     return tuple(n for n in problem.unseen(source) if not problem.target.is_constant(n))
 
 

@@ -1,4 +1,4 @@
-"""Kernel transfer: feature transfer through a kernel, which needs the rows of sources."""
+"""Unseen features predicted from shared ones by a kernel (DSFT-nl), which needs rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KernelTransfer(BaseEstimator):
        + b \lVert q \rVert^2
 
     (DSFT-nl [1]_ with a radial kernel). The middle term is of rank one, so the source is streamed
-    twice and nothing of the size of source rows times source rows is ever made.
+    twice and no matrix of source rows by source rows is formed.
 
     Assumes that the unseen features are a smooth function of the shared ones, without error.
     Kernel width and penalty depend on the units of the columns.
@@ -83,7 +83,7 @@ class KernelTransfer(BaseEstimator):
         assert problem.target_rows is not None
         shared, unseen = problem.shared(source), varying(problem, source)
         gamma = 1.0 / (len(shared) + 1) if self.gamma is None else self.gamma
-        centre = problem.target.mean[problem.target.index(shared)]  # distances do not mind
+        centre = problem.target.mean[problem.target.index(shared)]  # does not change distances
 
         blocks = list(problem.target_rows.blocks((*shared, *unseen)))
         T = np.concatenate([block for block, _ in blocks])
@@ -100,7 +100,7 @@ class KernelTransfer(BaseEstimator):
 
         new_mean = problem.target.mean[problem.target.index(unseen)]
         left = (K * w) @ K + self.mean_weight * np.outer(k_mean, k_mean)
-        left[np.diag_indices_from(left)] += self.ridge / w  # a row twice shares its q between two
+        left[np.diag_indices_from(left)] += self.ridge / w  # repeated rows share their q
         right = (K * w) @ new + self.mean_weight * np.outer(k_mean, new_mean)
         q = _solved(left, right)
 
@@ -134,7 +134,7 @@ class _Kernel:
             distances = cdist(z, self.T, "sqeuclidean")
             return np.asarray(np.exp(-self.gamma * distances))
         exponent: Array = np.hstack((z, squares, np.ones_like(squares))) @ self.columns
-        np.minimum(exponent, 0.0, out=exponent)  # rounding may lift a zero distance above it
+        np.minimum(exponent, 0.0, out=exponent)  # rounding may make a zero distance negative
         return np.exp(exponent, out=exponent)
 
 

@@ -1,4 +1,4 @@
-"""Mean fill: fill unseen features with the target mean and weigh all rows alike."""
+"""Least squares over all rows with equal weights, unseen features filled with the target mean."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MeanFill(BaseEstimator):
     .. math:: \min_\theta \sum_{i \in T} (y_i - x_i\theta)^2
        + \sum_s \sum_{i \in s} (y_i - \tilde x_i\theta)^2
 
-    What people do today with an imputer; data pooling with weights of one.
+    The usual approach with an imputer; data pooling with weights of one.
 
     Assumes what data pooling assumes, and that a source row is as precise as a target row, which
     is false as soon as an unseen feature matters.

@@ -1,4 +1,4 @@
-"""Monotone likelihood: the Gaussian maximum-likelihood estimate when features arrive in turn."""
+"""The Gaussian maximum-likelihood estimate for nested sets of features."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class MonotoneLikelihood(BaseEstimator):
     .. math:: \hat\theta = -P_{yx} / P_{yy}, \qquad \operatorname{Var}(y \mid x) = 1 / P_{yy} .
 
     Assumes the same joint distribution in target and sources. Consistent when new features
-    correlate with old ones; no protection at small samples: the target needs at least two rows
-    more than it has features, and many more to be good. Sources whose features are not nested with
-    those of larger ones are left out.
+    correlate with old ones, but unreliable in small samples: the target needs at least two rows
+    more than it has features, and many more for accuracy. Sources whose features are not nested
+    with those of larger ones are left out.
 
     References
     ----------

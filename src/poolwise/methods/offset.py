@@ -1,4 +1,4 @@
-"""Offset: keep the old model and explain its residual by the new columns."""
+"""The sources' model, with its residual explained by the new features."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Offset(BaseEstimator):
     .. math:: \hat\gamma = \arg\min \sum_{i \in S} (y_i - x'_i\gamma)^2, \qquad
        \hat\theta'' = \arg\min \sum_{i \in T} (y_i - x'_i\hat\gamma - x''_i\theta'')^2
 
-    What people do today who own an old model and correct it. Several sources are stacked, on the
-    same features as in ``source_columns_only``. (A residual regressed on *all* columns is
-    target-only least squares.)
+    The usual correction of an existing model. Several sources are stacked, on the same features
+    as in ``source_columns_only``. (A residual regressed on *all* columns is target-only least
+    squares.)
 
     Assumes that the old model holds in the target and that the new features are uncorrelated with
     the shared ones; if they are not, their effect is split wrongly.

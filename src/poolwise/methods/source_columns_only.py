@@ -1,4 +1,4 @@
-"""Source columns only: drop the new columns and pool everything."""
+"""Least squares over all rows, without the features that sources lack."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class SourceColumnsOnly(BaseEstimator):
 
     .. math:: \min_{\theta'} \sum_{i \in T \cup S} (y_i - x'_i\theta')^2, \qquad \theta'' = 0
 
-    What people do today who drop the new column. The features are those that nine tenths of the
-    history's weight have, or those of the largest source if there are none; sources that lack one
-    of them are left out.
+    The usual approach of dropping new columns. The features are those that nine tenths of the
+    sources' weight have or, if no feature qualifies, those of the largest source; sources that
+    lack one of them are left out.
 
     Assumes that the features which some source lacks add nothing, and that target and sources
     have the same reduced model.
@@ -77,7 +77,7 @@ def common_history(problem: Problem) -> tuple[tuple[str, ...], dict[str, Moments
 def left_out(
     method: str, problem: Problem, used: Mapping[str, Moments]
 ) -> tuple[PoolwiseWarning, ...]:
-    """Return what to say when not all sources could be used."""
+    """Return a warning if not all sources could be used."""
     rest = [name for name in problem.sources if name not in used]
     why = "they lack a feature that nearly all of the history, or its largest source, has"
     return (LeftOut.sources(method, rest, why),) if rest else ()

@@ -1,4 +1,4 @@
-"""Target only: the baseline every other method must beat."""
+"""Least squares on the target alone, the baseline of all methods."""
 
 from __future__ import annotations
 

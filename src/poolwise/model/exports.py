@@ -1,8 +1,8 @@
-"""Exports: a fitted line over raw columns, as a scikit-learn pipeline and as an ONNX graph.
+"""A linear fit over raw columns, as a scikit-learn pipeline and as an ONNX graph.
 
-The pipeline needs scikit-learn and NumPy, not poolwise. The graph is made by hand rather than by a
-converter: no float32 in between, and no package but ``onnx``. Columns are centred before they meet
-their coefficients, so that features far from zero keep their digits.
+The pipeline needs scikit-learn and NumPy, not poolwise. The graph is built without a converter, so
+that all numbers are doubles and only ``onnx`` is needed. Columns are centred before they are
+multiplied by their coefficients, so that features far from zero keep their digits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPSET, IR_VERSION = 19, 9  # the first in which texts can be compared
 
 @dataclass(frozen=True)
 class NumberTerm:
-    """What a column of numbers adds: ``coef * (x - centre)``."""
+    """The term of a numeric column: ``coef * (x - centre)``."""
 
     name: str
     coef: float
@@ -40,7 +40,7 @@ class NumberTerm:
 
 @dataclass(frozen=True)
 class TextTerm:
-    """What a column of texts adds: a number for each level."""
+    """The term of a text column: a number for each level."""
 
     name: str
     adds: dict[str, float]  # zero for a reference level
@@ -50,7 +50,7 @@ class TextTerm:
 
 @dataclass(frozen=True)
 class Line:
-    """A prediction: the level and all terms added up, held between bounds."""
+    """A prediction: the sum of the level and all terms, clipped to bounds."""
 
     level: float  # the prediction where all terms are zero
     terms: tuple[NumberTerm | TextTerm, ...]  # one per column, in their order
@@ -101,7 +101,7 @@ def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool)
 
 
 def is_unicode(text: str) -> bool:
-    """Say whether a text can be written as UTF-8: half of a pair of surrogates cannot."""
+    """Return whether a text can be written as UTF-8; a lone surrogate cannot."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -110,7 +110,7 @@ def is_unicode(text: str) -> bool:
 
 
 def pipeline(line: Line) -> Pipeline | TransformedTargetRegressor:
-    """Return a fitted estimator that predicts as the line does, within bounds if it has some."""
+    """Return a fitted estimator that predicts as the line does, clipped to its bounds."""
     coef, centre = [t.coef for t in line.numbers], [t.centre for t in line.numbers]
     for term in sorted(line.texts, key=_kind):  # as the encoder puts them out
         indicated = list(term.adds.values())[0 if term.is_full else 1 :]
@@ -125,12 +125,12 @@ def pipeline(line: Line) -> Pipeline | TransformedTargetRegressor:
 
 
 def _kind(term: TextTerm) -> tuple[bool, bool]:
-    """Return what must be alike for columns to share an encoder."""
+    """Return a key; columns with the same key share an encoder."""
     return term.is_full, term.ignores_unseen
 
 
 def _encoder(line: Line) -> Any:
-    """Return an encoder that puts out numbers, then indicators of levels."""
+    """Return an encoder whose output is numbers, then indicators of levels."""
     place = {term.name: j for j, term in enumerate(line.terms)}
     parts: list[tuple[str, Any, list[int]]] = []
     if line.numbers:
@@ -177,7 +177,7 @@ def _regression(coef: list[float], level: float) -> Any:
 
 
 def _bounded(fitted: Pipeline, line: Line) -> Pipeline | TransformedTargetRegressor:
-    """Hold predictions between the bounds, if the line has bounds."""
+    """Clip predictions to the bounds, if the line has bounds."""
     if line.bounds is None:
         return fitted
     low, high = line.bounds
@@ -202,7 +202,7 @@ def graph(line: Line) -> Any:
     try:
         import onnx
     except ImportError:
-        otherwise = "Or hand the model over as SQL or as a scikit-learn pipeline."
+        otherwise = "Or export the model as SQL or as a scikit-learn pipeline."
         raise NotInstalled.of("Writing a model as ONNX", "onnx", "onnx", otherwise) from None
     made = _Graph(onnx)
     total = made.constant([[line.level]])
@@ -223,7 +223,7 @@ def graph(line: Line) -> Any:
 
 
 def _with_text(made: _Graph, total: str, texts: str, j: int, term: TextTerm) -> str:
-    """Add what a column of texts adds."""
+    """Add the term of a text column."""
     if not all(map(is_unicode, term.adds)):
         why = f"a level of column {term.name!r} is not valid Unicode"
         raise CannotExport.of("ONNX", why, "Rename it and fit again")
@@ -240,7 +240,7 @@ def _with_text(made: _Graph, total: str, texts: str, j: int, term: TextTerm) -> 
 
 
 class _Graph:
-    """A graph in the making: nodes and constants, each named by its number."""
+    """A graph under construction: nodes and constants, each named by its number."""
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
@@ -249,16 +249,16 @@ class _Graph:
         self.inputs: list[Any] = []
 
     def input(self, name: str, kind: int, columns: int) -> str:
-        """Take a table of some columns."""
+        """Add an input for some columns."""
         self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n", columns]))
         return name
 
     def constant(self, values: Any) -> str:
-        """Hold doubles."""
+        """Add a constant of doubles."""
         return self._hold(np.array(values, dtype=np.float64))
 
     def whole(self, values: list[int]) -> str:
-        """Hold whole numbers."""
+        """Add a constant of whole numbers."""
         return self._hold(np.array(values, dtype=np.int64))
 
     def _hold(self, values: Array | Any) -> str:
@@ -267,14 +267,14 @@ class _Graph:
         return name
 
     def texts(self, values: list[str]) -> str:
-        """Hold a row of texts."""
+        """Add a constant row of texts."""
         name = f"constant_{len(self.constants)}"
         kind, content = self.onnx.TensorProto.STRING, [v.encode("utf-8") for v in values]
         self.constants.append(self.onnx.helper.make_tensor(name, kind, [1, len(values)], content))
         return name
 
     def node(self, operator: str, *inputs: str, name: str = "", **attributes: int) -> str:
-        """Compute something."""
+        """Add a node."""
         name = name or f"node_{len(self.nodes)}"
         made = self.onnx.helper.make_node(operator, list(inputs), [name], **attributes)
         self.nodes.append(made)

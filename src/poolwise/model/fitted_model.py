@@ -1,4 +1,4 @@
-"""FittedModel: everything that is kept of a fit."""
+"""The state of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ class FittedModel:
     def transfer_gain(self) -> float | None:
         """Expected reduction of the squared error against least squares, according to the model."""
         problem, line = self.known_problem("transfer_gain_"), self.fit.parts().line
-        return None if line is None else transfer_gain_of(problem, line)  # theory is of lines only
+        return None if line is None else transfer_gain_of(problem, line)  # for linear fits only
 
     def known_problem(self, purpose: str) -> Problem:
-        """Return the moments of the fit; a model from a file may lack them, which is an error."""
+        """Return the moments of the fit; raise an error if the model was saved without them."""
         if self.problem is None:
             raise NeedsRows.moments_left_out(purpose)
         return self.problem
@@ -141,14 +141,14 @@ def solved(
 
 
 def fitted(estimator: Any) -> FittedModel:
-    """Return what an estimator holds; raise scikit-learn's error if it is not fitted."""
+    """Return the state of an estimator; raise scikit-learn's error if it is not fitted."""
     check_is_fitted(estimator)
     model: FittedModel = estimator._fitted
     return model
 
 
 def set_unseen_level(estimator: Any, unseen_level: Literal["raise", "ignore"]) -> None:
-    """Change what a fitted estimator does with texts that no table had at fit."""
+    """Change how a fitted estimator treats texts that no table had at fit."""
     model = fitted(estimator)
     columns = tuple(replace(c, unseen=unseen_level) for c in model.columns)
     estimator._fitted = replace(model, columns=columns)
@@ -157,7 +157,7 @@ def set_unseen_level(estimator: Any, unseen_level: Literal["raise", "ignore"]) -
 def fit_kept(
     estimator: Any, X: Any, y: Any, *, sources: Any = None, sample_weight: Any = None
 ) -> tuple[Intake, tuple[PoolwiseWarning, ...]]:
-    """Fit an estimator; return the tables as they were read, and what to warn of.
+    """Fit an estimator; return the tables as they were read, and warnings.
 
     For callers that need the same tables again: history may take long to read, or come only once.
     """

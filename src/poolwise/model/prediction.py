@@ -1,4 +1,4 @@
-"""Prediction: responses and their intervals, of rows that may lack optional columns."""
+"""Predicted responses and intervals of rows that may lack optional columns."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from poolwise.wording import counted, listed
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predicted responses, and what to warn of."""
+    """Predicted responses, and warnings."""
 
     values: Array
     deviation: Array | None  # standard deviation of a new response about each, if asked for
-    cautions: tuple[PoolwiseWarning, ...]  # how many were held between the bounds of the model
+    cautions: tuple[PoolwiseWarning, ...]  # how many were clipped to the bounds of the model
 
 
 def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Predictions:

@@ -1,4 +1,4 @@
-"""PooledRegressor: every method behind scikit-learn's interface."""
+"""All methods behind the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         return intervals(self, X, coverage)
 
     def summary(self) -> Summary:
-        """Return what was fitted, from what and with what result: plain data that prints."""
+        """Return tables, coefficients and warnings of the fit: plain data that prints as text."""
         return summary_of(fitted(self))
 
     def __getattr__(self, name: str) -> Any:

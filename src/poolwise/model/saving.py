@@ -48,7 +48,7 @@ SKOPS_TRUSTED: tuple[str, ...] = tuple(
 
 
 class Saving(BaseEstimator):
-    """The part of a regressor that writes it for later, or for other programs."""
+    """Methods of a regressor that save, load and export it."""
 
     def save(self, path: AnyPath, *, overwrite: bool = False, moments: bool = True) -> None:
         """Write the fitted model to a file, as JSON, with every bit.

@@ -1,4 +1,4 @@
-"""SQL: a fitted model as one expression over the columns of a table.
+"""A fitted model as one SQL expression over the columns of a table.
 
 Names and texts come from data and may look like SQL: they are quoted by the rules of each dialect.
 Names that a dialect cannot quote or distinguish raise an error. Doubles have 17 digits.
@@ -50,7 +50,7 @@ class Dialect:
 
 
 def _duckdb_bounded(total: str, low: float, high: float) -> str:
-    """Hold a number between bounds; NaN, which DuckDB orders above all numbers, stays NaN."""
+    """Clip a number to bounds; NaN, which DuckDB orders above all numbers, stays NaN."""
     cases = []
     if math.isfinite(low):
         cases.append(f"WHEN {total} < {_number(low)} THEN {_number(low)}")

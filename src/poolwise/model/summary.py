@@ -81,11 +81,11 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class TreeSummary:
-    """What a weighted mean of linear models and trees is made of."""
+    """The candidates of a weighted mean of linear models and trees."""
 
     candidates: tuple[Candidate, ...]
     error: float  # RMSE of the mean, on target rows that were not used for it
-    text: str  # what the part that is not linear adds, in words
+    text: str  # the effect of the part that is not linear, in words
     effects: tuple[PartialEffect, ...]  # of new columns
 
     @classmethod
@@ -119,7 +119,7 @@ class TreeSummary:
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """What was fitted, from what, and with what result. Print it, or use its fields.
+    """Tables, coefficients and warnings of a fit. Print it, or use its fields.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ class Summary:
         The target and the sources.
     transfer_gain : float or None
         Expected reduction of the squared error of a prediction against least squares on the
-        target, according to the model; None if the theory of the method gives none.
+        target, according to the model; None if the method has no theory of it.
     cautions : tuple of str
         Warnings given at fit.
     reason : str
         Why this method, where one was chosen.
     trees : TreeSummary or None
-        What a model with trees is made of.
+        The candidates of a model with trees.
     """
 
     method: str
@@ -342,7 +342,7 @@ class MeanEffect:
 
 @dataclass(frozen=True)
 class MeanTrees:
-    """What models with trees are made of, on average."""
+    """The candidates of models with trees, on average."""
 
     models: int
     weights: dict[str, float]  # of each candidate; zero where a model lacks it

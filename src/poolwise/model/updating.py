@@ -42,7 +42,7 @@ Verb: TypeAlias = Literal["add", "subtract"]
 
 
 class Updating(BaseEstimator):
-    """The part of a regressor that works on moments, without the rows of the fit."""
+    """Methods of a regressor that work on moments, without the rows of the fit."""
 
     def fit_moments(self, target: Moments | str | PathLike[str], sources: Any = None) -> Self:
         """Fit without rows, from moments taken elsewhere.
@@ -113,7 +113,7 @@ class Updating(BaseEstimator):
     def forget(
         self, X: Any = None, y: Any = None, *, sources: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Take rows away from a fitted model: the reverse of :meth:`update`.
+        """Remove rows from a fitted model: the reverse of :meth:`update`.
 
         The coefficients equal those of a fit on the remaining rows, as after an update. Ranges are
         not narrowed: the bounds of predictions still cover all responses that were ever added.
@@ -143,7 +143,7 @@ class Updating(BaseEstimator):
 def _change(
     estimator: Any, X: Any, y: Any, sources: Any, weights: Any, *, forget: bool
 ) -> tuple[PoolwiseWarning, ...]:
-    """Add rows or take them away, and solve again; return what to warn of."""
+    """Add or remove rows, and solve again; return warnings."""
     model = fitted(estimator)
     check_options(estimator)
     if needs_rows(model.method):  # method="auto", which chose it, would solve without rows
@@ -215,7 +215,7 @@ def _change(
 
 
 def is_moments(thing: object) -> bool:
-    """Say whether something is moments, or a path of them."""
+    """Return whether an object is moments, or a path of them."""
     return isinstance(thing, Moments) or is_moments_path(thing)
 
 

@@ -1,1 +1,1 @@
-"""Moments: what is kept of a table once its rows have been read."""
+"""Summary statistics of tables: sums, files, disclosure checks and published models."""

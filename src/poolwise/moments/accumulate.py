@@ -1,4 +1,4 @@
-"""How moments are made: from rows, in as few runs as lose no digits, and from many tables."""
+"""Constructors of moments: from rows, from sums and from the moments of many tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Made:
-    """How `Moments` are made: of no rows, of rows, of sums, and of the moments of many tables."""
+    """Constructors of `Moments`: from no rows, rows, sums, and the moments of many tables."""
 
     def __post_init__(self: Any) -> None:
         object.__setattr__(self, "place", {n: j for j, n in enumerate(self.names)})
@@ -83,7 +83,7 @@ class Made:
     def _of_sums(
         cls, names: Sequence[str], rows: int, sums: ExactSums, low: Array, high: Array
     ) -> Moments:
-        """Return moments that are read off exact sums, each number rounded once."""
+        """Return moments from exact sums, each number rounded once."""
         weight, mean, scatter = sums.parts()
         return cls._of_pairs(names, rows, weight, mean, Scatter.of_pair(scatter), low, high, sums)
 
@@ -103,7 +103,7 @@ class Made:
         names : sequence of str
             Names of the columns.
         rows : array-like of shape (n, p)
-            One column per name; NaN and infinity are refused.
+            One column per name; NaN and infinity raise an error.
         weights : array-like of shape (n,), optional
             Row weights; one each unless given.
         precision : {"auto", "fast", "accurate", "exact"}, default="auto"
@@ -128,30 +128,30 @@ class Made:
         intercept: bool = True,
         wholes: Sequence[Sequence[str]] = (),
     ) -> Moments:
-        """Return the moments of rows that can be read a second time.
+        """Return the moments of rows that can be read more than once.
 
         Parameters
         ----------
         names : sequence of str
             Names of the columns.
         blocks : callable
-            Begins to read: returns an iterable of blocks.
+            Starts a pass over the rows: returns an iterable of blocks.
         rows : int
             Number of rows.
         precision : {"auto", "fast", "accurate", "exact"}, default="auto"
             Digits of the scatter. ``"auto"`` is accurate while that is cheap, else fast. Where
-            columns nearly depend on each other it reads again, with the next better precision.
+            columns are nearly dependent it reads again, with the next better precision.
         intercept : bool, default=True
-            Whether what is fitted to these moments has one: else columns far from zero depend on
-            each other more nearly.
+            Whether models of these moments have an intercept; without one, columns far from zero
+            are more nearly dependent.
         wholes : sequence of sequence of str
             Columns that sum to one in every row, as all indicators of a text column do. One of them
-            is left out beside an intercept, so their dependence is no reason to read again.
+            is left out beside an intercept, so their dependence does not cause a second pass.
 
         Returns
         -------
         Moments
-            Of the last reading.
+            Of the last pass.
         """
         kept = chosen(precision, rows, len(names))
         found = _summed(cls, names, blocks(), kept)
@@ -164,24 +164,24 @@ class Made:
     def of_blocks(
         cls, names: Sequence[str], blocks: Iterable[Block], *, precision: Precision = "auto"
     ) -> Moments:
-        """Return the moments of rows that come in blocks, each read once and then forgotten.
+        """Return the moments of rows that come in blocks, each read once.
 
         Parameters
         ----------
         names : sequence of str
             Names of the columns.
         blocks : iterable of (parts, weights)
-            Each a tuple of arrays, which stand side by side, and the row weights or None.
+            Each a tuple of arrays, side by side, and the row weights or None.
         precision : {"auto", "fast", "accurate", "exact"}, default="auto"
-            Digits of the scatter. ``"auto"`` is accurate for as many rows as that is cheap for, and
-            fast from there on.
+            Digits of the scatter. ``"auto"`` is accurate while that is cheap, and fast for longer
+            tables.
 
         Returns
         -------
         Moments
             Of the rows of all blocks.
         """
-        chosen(precision, 0, 0)  # it must be one
+        chosen(precision, 0, 0)  # raises an error for an unknown one
         return _summed(cls, names, blocks, precision)
 
     @classmethod
@@ -189,15 +189,15 @@ class Made:
         """Return the moments of the rows of many tables, stacked: their sum, in less time.
 
         Exact moments have the bits of the sum by ``+``, in any order; others differ from it by
-        rounding, and depend on the sequence of the tables alone. As in a sum, the poorest table
-        decides about the precision.
+        rounding, and depend on the order of the tables alone. As in a sum, the result has the
+        precision of the least precise table.
 
         Parameters
         ----------
         names : sequence of str
-            Names of the columns, the same in all tables; of no tables there are no rows.
+            Names of the columns, the same in all tables.
         parts : iterable of Moments
-            The tables. Each is looked at once, and a few hundred are held at a time.
+            The tables. Each is used once, and a few hundred are held at a time.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class Made:
         names : sequence of str
             The columns, in this order.
         values, tails : mapping of str to float
-            The constants, and what rounding took from them; zero unless named.
+            The constants, and the parts of them lost to rounding; zero unless named.
 
         Returns
         -------
@@ -271,15 +271,15 @@ class Made:
         wholes : sequence of sequence of str
             Columns that sum to one in every row, as in :meth:`read`.
         intercept : bool, default=True
-            Whether what is fitted has one.
+            Whether models have an intercept.
 
         Returns
         -------
         {"fast", "accurate", "exact"}
-            Better than the present one where columns nearly depend on each other.
+            Better than the present one if columns are nearly dependent.
         """
         kept: Kept = self.precision
-        if self.rows <= len(self.names):  # too few to tell columns apart, whatever the digits
+        if self.rows <= len(self.names):  # columns are dependent, whatever the digits
             return kept
         if intercept:
             varies = self.scatter.high.diagonal() > 0.0
@@ -300,8 +300,8 @@ def _summed(
 ) -> Moments:
     """Return the moments of rows, each read once.
 
-    Columns of numbers that are not finite, too large or too small are refused at the end, when all
-    of them are known.
+    Columns of numbers that are not finite, too large or too small raise an error at the end, when
+    all of them are known.
     """
     p, kept = len(names), precision
     reader, read, bad = _Reader(make, tuple(names)), 0, np.zeros(p, dtype=np.intp)

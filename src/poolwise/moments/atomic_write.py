@@ -1,4 +1,4 @@
-"""Atomic writes: a file is written under another name, and is there whole or not at all."""
+"""Write files completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disclosure: moments of few rows tell about single ones, and are not written."""
+"""Checks that moments do not disclose single rows."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from poolwise.wording import capital
 if TYPE_CHECKING:
     from poolwise.moments.moments import Moments
 
-NONE = 1e-9  # share of rows that is rounding
+NONE = 1e-9  # share of rows that is only rounding
 
 
 def check_shareable(moments: Moments, least: int) -> None:
-    """Raise an error if moments tell the sums over a group of fewer rows than ``least``.
+    """Raise an error if moments disclose the sums over a group of fewer rows than ``least``.
 
-    Products with an indicator tell the sums over its group. So does any column of two values, and
-    any sum of indicators that is an indicator itself: of the rows that have none of the levels with
-    an indicator, or of a group without another one that is part of it. Checked are single columns,
-    pairs, and the levels of one text column. Rows are counted by their share of the weight, since
-    moments do not hold them one by one.
+    Products with an indicator are the sums over its group. The same holds for any column of two
+    values, and for any sum of indicators that is an indicator itself: of the rows without a named
+    level, or of a group without one of its subgroups. Single columns, pairs, and the levels of one
+    text column are checked. Rows are counted by their share of the weight, since moments do not
+    hold single rows.
     """
     if not isinstance(least, int | np.integer) or least < 0:
         raise BadOption.of("min_rows", least, "a whole number, zero or more")
@@ -44,7 +44,7 @@ def check_shareable(moments: Moments, least: int) -> None:
 
 
 def _groups(moments: Moments) -> Iterator[tuple[str, float]]:
-    """Yield the groups of rows whose sums can be told, and the share of rows in each."""
+    """Yield the groups of rows whose sums can be derived, and the share of rows in each."""
     yield "the table", 1.0
     if not moments.weight:
         return
@@ -75,7 +75,7 @@ def _groups(moments: Moments) -> Iterator[tuple[str, float]]:
 def _two_valued(moments: Moments) -> tuple[list[str], NDArray[np.intp], Array]:
     """Return the columns of two values, and the share of rows where two have their larger one.
 
-    Of all numbers between two ends, those that are all at the ends have the largest variance.
+    Numbers between two ends have the largest variance if all of them are at the ends.
     """
     width = moments.high - moments.low
     per = 1.0 / np.where(width > 0.0, width, np.inf)

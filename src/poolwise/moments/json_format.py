@@ -1,8 +1,8 @@
-"""Formats of JSON files: each is declared once, as a Struct, from which all else follows.
+"""JSON files whose format is declared once, as a Struct.
 
 msgspec checks keys, types and limits while it reads, and prints the JSON Schema. What a schema
 cannot say, such as lengths that must agree, a Struct checks in ``__post_init__``: it raises
-``ValueError``, and msgspec adds the place in the file. Reading a file runs no code of it.
+``ValueError``, and msgspec adds the place in the file. Reading a file never runs code from it.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def numbers(what: str, values: Sequence[Any], *shape: int) -> Array:
 
 
 def check_distinct(what: str, names: Sequence[str]) -> None:
-    """Raise ValueError if a name comes twice."""
+    """Raise ValueError if a name is repeated."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"there is more than one {what} named {twice!r}")

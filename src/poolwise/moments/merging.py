@@ -1,4 +1,4 @@
-"""Merging: tables stacked in groups instead of one at a time, and taken away again."""
+"""Sums of the moments of many tables, in groups, and differences of moments."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 GROUP = 256  # tables that are stacked at a time
 HELD = 2**23  # entries of their scatters, together: of wide tables fewer make a group
-# What rounding may have done to sums, as a share of them: to a difference of weights, and to one
-# of scatters in doubles, in pairs and without rounding.
+# Relative rounding error of a difference of weights, and of a difference of scatters in doubles, in
+# pairs and without rounding.
 LOST_WEIGHT = 1e-9
 LOST_SCATTER: dict[Kept, float] = {"fast": 1e-10, "accurate": 1e-20, "exact": 0.0}
 # At most, in practice.
@@ -37,8 +37,8 @@ def merged(parts: Iterable[Moments]) -> Moments | None:
 
     Tables with one double per second moment wait for their group, and so do those with two; a group
     that was stacked is the first table of the next. Exact tables are added as integers, and rounded
-    once. What the three kinds come to is added at the end. So what is held at a time does not grow
-    with the number of tables, and the result depends on their sequence alone.
+    once. The sums of the three kinds are added at the end. So memory does not grow with the number
+    of tables, and the result depends on their order alone.
     """
     coming = iter(parts)
     first = next(coming, None)
@@ -71,7 +71,7 @@ def _stacked(parts: Sequence[Moments]) -> Moments:
     With weights :math:`W_k`, means :math:`\bar z_k` and scatters :math:`S_k`, and :math:`\bar z`
     the mean of all, the scatter is
     :math:`\sum_k S_k + \sum_k W_k (\bar z_k - \bar z)(\bar z_k - \bar z)^\top`. Means are taken as
-    steps from that of the heaviest table, in pairs, so that their distance from zero costs nothing.
+    steps from the mean of the heaviest table, in pairs, so that means far from zero lose no digits.
     """
     first, *others = parts
     if not others:
@@ -94,7 +94,7 @@ def _stacked(parts: Sequence[Moments]) -> Moments:
 
 
 class _Exact:
-    """Sums and range of exact tables: the upper half of what is symmetric, in the finest units."""
+    """Sums and range of exact tables: the upper half of the matrix, in the finest units."""
 
     def __init__(self, first: ExactSums) -> None:
         self.shape = first.gram.shape
@@ -117,7 +117,7 @@ class _Exact:
         np.add(self.entries, entries, out=self.entries)
 
     def _refine(self, entries: Integers, finer: NDArray[np.intp]) -> None:
-        """Hold entries in units that are smaller by these powers of two."""
+        """Convert entries to units that are smaller by these powers of two."""
         if finer.any():
             shifts = (finer[:, None] + finer).ravel().take(self.upper)
             at = np.flatnonzero(shifts)
@@ -171,7 +171,7 @@ def _weight_left(whole: Moments, part: Moments) -> float:
 
 
 def _check_among(whole: Moments, part: Moments, *, all_of_them: bool) -> None:
-    """Refuse rows that cannot be among these, by their mean, or by all if there are no more."""
+    """Raise an error for rows that cannot be among these, or cannot be all of them."""
     room = 2.0**-40 * np.maximum(-whole.low, whole.high)
     far = (part.mean < whole.low - room) | (part.mean > whole.high + room)
     if all_of_them:
@@ -181,7 +181,7 @@ def _check_among(whole: Moments, part: Moments, *, all_of_them: bool) -> None:
         change = np.abs((whole.scatter - part.scatter).high)
         far |= (change > LOST_WEIGHT * np.outer(unit, unit)).any(axis=1)
     if far.any():
-        raise CannotSubtract.of(f"{whole.names[int(np.argmax(far))]!r} has other numbers in them")
+        raise CannotSubtract.of(f"they have other values of {whole.names[int(np.argmax(far))]!r}")
 
 
 def _difference(whole: Moments, part: Moments, rows: int) -> Moments:
@@ -196,7 +196,7 @@ def _difference(whole: Moments, part: Moments, rows: int) -> Moments:
 
 
 def _check_left(left: Moments, whole: Moments, kept: Kept) -> None:
-    """Refuse what is left where no rows have such moments."""
+    """Raise an error if no rows can have the remaining moments."""
     low, high, scatter = left.low, left.high, left.scatter.high
     rounding = LOST_SCATTER[kept] * whole.scatter.high.diagonal()
     if kept != "exact":
@@ -205,4 +205,4 @@ def _check_left(left: Moments, whole: Moments, kept: Kept) -> None:
     if np.isfinite(scatter).all() and np.isfinite(left.mean).all():
         flaw = flaw_of(left.names, left.weight, left.mean, scatter, low, high, rounding)
     if flaw:
-        raise CannotSubtract.of(f"of what would be left, {flaw}")
+        raise CannotSubtract.of(f"in the remaining moments, {flaw}")

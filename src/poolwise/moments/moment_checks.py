@@ -1,4 +1,4 @@
-"""Checks of moments: what the moments of any rows satisfy, for files and for differences."""
+"""Conditions that the moments of any rows satisfy, for files and for differences."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def flaw_of(
     scatter : array of shape (p, p)
         Centred second moments.
     rounding : array of shape (p,)
-        What rounding may have done to the scatter of each column by itself.
+        Rounding error of the scatter of each column.
     """
     size = np.maximum(np.abs(low), np.abs(high))
     room, own = NEAR * size, scatter.diagonal()
     width = high - low + LAST_DIGITS * size
     most = weight / 4.0 * width**2 * (1.0 + WIDER) + rounding
     flaw = (
-        first_of(names, low > high, "the range of {0!r} ends below its beginning")
+        first_of(names, low > high, "the upper end of the range of {0!r} is below its lower end")
         or first_of(
             names,
             (mean < low - room) | (mean > high + room),
@@ -78,7 +78,7 @@ def flaw_of(
 
 
 def rounding_of(weight: float, low: Array, high: Array) -> Array:
-    """Return the scatter that the last digits of the numbers of each column may have."""
+    """Return the scatter of rounding errors in the last digits of each column."""
     size = np.maximum(np.abs(low), np.abs(high))
     rounding: Array = weight * (LAST_DIGITS * size) ** 2
     return rounding

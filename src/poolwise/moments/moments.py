@@ -1,4 +1,4 @@
-"""Moments: what is kept of a table once its rows have been read."""
+"""Count, weight, mean, scatter and range of the columns of a table."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Moments(Made, InFiles):
     :math:`S = \sum w_i (z_i - \bar z)(z_i - \bar z)^\top`, and the least and the greatest value
     of each column. Three verbs: add rows (``a + b``, and :meth:`total` of many), weigh rows
     (``2.0 * a``), map columns (``a.affine(...)``). A weight counts as repetitions of a row; rows of
-    weight zero are not there. Rows can be taken away again (``a - b``), and moments be kept in a
-    file (``a.save(path)``, ``Moments.load(path)``).
+    weight zero do not count. Rows can be removed (``a - b``), and moments saved to a file
+    (``a.save(path)``, ``Moments.load(path)``).
 
     Parameters
     ----------
@@ -39,16 +39,16 @@ class Moments(Made, InFiles):
     rows : int
         Number of rows.
     weight, weight_tail : float
-        Sum of the rows' weights, rounded to double, and what rounding took from it.
+        Sum of the rows' weights, rounded to double, and the part lost to rounding.
     mean, mean_tail : array of shape (p,)
         Weighted mean of each column, the same: ``mean + mean_tail`` holds twice the digits.
     scatter : Scatter
         Centred second moments, never raw.
     low, high : array of shape (p,)
-        Range of each column; after a map of several columns, or after rows were taken away, bounds
-        of it.
+        Range of each column; after a map of several columns, or after rows were removed, bounds of
+        it.
     sums : ExactSums or None
-        The sums of rows and products without any rounding, where they were asked for.
+        The sums of rows and products without any rounding, if ``precision`` is ``"exact"``.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class Moments(Made, InFiles):
 
     def select(self, names: Sequence[str]) -> Moments:
         """Moments of some of the columns, in the order given."""
-        self.index(names)  # all must be here
+        self.index(names)  # raises an error for unknown names
         return self.widened(names, {})
 
     def fill(self, values: Mapping[str, float]) -> Moments:
@@ -183,7 +183,7 @@ class Moments(Made, InFiles):
             self.rows
         )
 
-    # Read numbers off.
+    # Read numbers.
 
     def __contains__(self, name: object) -> bool:
         return name in self.place
@@ -208,7 +208,7 @@ class Moments(Made, InFiles):
         return np.asarray(np.sqrt(self.scatter.high.diagonal() / (self.weight or 1.0)))
 
     def is_constant(self, name: str) -> bool:
-        """Say whether a column has the same value in every row."""
+        """Return whether a column has the same value in every row."""
         j = self.index([name])[0]
         return bool(self.low[j] >= self.high[j])
 

@@ -1,4 +1,4 @@
-"""Moments files: moments as JSON, with every bit, and every check on the way back."""
+"""Moments as JSON files with every bit, checked when they are read."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from poolwise.moments.moments import Moments
 
 SUFFIX = ".moments.json"
-CLOSE = 2.0**-40  # what a tail may be of its number, or a matrix from its transpose
-EQUAL = 2.0**-90  # what pairs may be from the exact sums they were rounded from
+CLOSE = 2.0**-40  # largest tail relative to its number, and asymmetry of a matrix
+EQUAL = 2.0**-90  # largest relative difference of pairs from their exact sums
 
 Power = Annotated[int, Meta(ge=-(2**14), le=2**14)]  # of doubles, after a hundred maps
 Hexadecimal = Annotated[str, Meta(pattern="^-?[0-9a-f]+$", max_length=2**14)]
@@ -60,12 +60,12 @@ class MomentsRecord(Part, dict=True):
 
     names: p names, no two alike; the response is one of them
     rows: number of rows whose weight is not zero
-    weight: W, the sum of the rows' weights; the number of rows if they have none
+    weight: W, the sum of the rows' weights; the number of rows if they are not weighted
     mean: weighted mean of each column, which lies in its range
     low, high: least and greatest value of each column, or bounds of them; null if W is 0
     scatter: sum over rows of w (z - mean)(z - mean)', p rows of p numbers, symmetric and positive
       semidefinite
-    weight_tail, mean_tail, scatter_tail: what rounding took from these; 0, or null for the
+    weight_tail, mean_tail, scatter_tail: the parts of these lost to rounding; 0, or null for the
       scatter, if that is not known
     sums: exact sums, from which all other numbers follow; null unless rows were read exactly
     """
@@ -88,7 +88,7 @@ class MomentsRecord(Part, dict=True):
     @cached_property
     def moments(self) -> Moments:
         """The moments; raises ValueError where no rows have them."""
-        from poolwise.moments.moments import Moments  # which can be saved by `InFiles` below
+        from poolwise.moments.moments import Moments  # a subclass of `InFiles` below
 
         check_distinct("column", self.names)
         p = len(self.names)
@@ -214,12 +214,12 @@ def _exact(moments: Moments, sums: ExactSums) -> Moments:
 
 
 class InFiles:
-    """How `Moments` are saved and loaded."""
+    """Methods of `Moments` that save and load them."""
 
     def save(self: Any, path: AnyPath, *, overwrite: bool = False, min_rows: int = 0) -> None:
         """Write the moments to a JSON file, with every bit.
 
-        The file is written whole or not at all. Name it ``something.moments.json``, and
+        The file is written completely or not at all. Name it ``something.moments.json``, and
         ``sources=`` takes its path. :doc:`/guides/moments_only` says what it discloses about rows.
 
         Parameters
@@ -230,8 +230,8 @@ class InFiles:
             Whether to replace an existing file.
         min_rows : int, default=0
             Raise an error if the table, or a group of it whose sums follow from an indicator or a
-            column of two values, has fewer rows: its moments would tell about single rows. Groups
-            are counted by their share of the weight.
+            column of two values, has fewer rows: its moments would disclose single rows. Groups are
+            counted by their share of the weight.
         """
         check_shareable(self, min_rows)
         write(path, self.text(), overwrite=overwrite)

@@ -1,4 +1,4 @@
-"""Progress: a bar for whatever takes longer than two seconds, on a terminal that shows it."""
+"""Progress bars on a terminal for work that takes longer than two seconds."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def tracked(
     work: Callable[[T], float] | None = None,
     show: bool | None = None,
 ) -> Iterator[T]:
-    """Yield items, and show a bar with the time left once it takes longer than two seconds.
+    """Yield items, and show a bar with the time left after two seconds.
 
     Parameters
     ----------
     items : iterable
-        What to go through.
+        The items.
     total : float
-        How many there are, or how much work they are together.
+        Number of items, or their total work.
     label : str
-        What is being done.
+        Text beside the bar.
     work : callable, optional
-        How much work an item was; all are alike unless given.
+        Work of an item; one by default.
     show : bool, optional
         Whether to show a bar; unless given, on a terminal and in a notebook. It needs rich,
         which comes with ``poolwise[cli]``; without it nothing is shown.
@@ -57,7 +57,7 @@ def tracked(
 
 @contextmanager
 def waiting(label: str, *, show: bool | None = None) -> Iterator[None]:
-    """Show that something is being done, and for how long, where nobody knows how much is left.
+    """Show the elapsed time of work of unknown length.
 
     Parameters
     ----------
@@ -79,16 +79,16 @@ def waiting(label: str, *, show: bool | None = None) -> Iterator[None]:
 
 @contextmanager
 def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterator[ReadingBar]:
-    """Give a bar of bytes and rows, to be moved while files are read.
+    """Yield a bar of bytes and rows, to be advanced while files are read.
 
     Parameters
     ----------
     label : str
         What is being read.
     size : float
-        Bytes of all files; zero where nobody knows, and the bar does not say how much is left.
+        Bytes of all files; zero if unknown, and the bar does not show how much is left.
     show : bool, optional
-        As in ``tracked``; where nothing is to be shown, moving the bar does nothing.
+        As in ``tracked``; if no bar is shown, advancing it has no effect.
     """
     if not _shown(show):
         yield ReadingBar(None, label, size)
@@ -116,7 +116,7 @@ class ReadingBar:
     label : str
         What is being read.
     size : float
-        Bytes to come; zero where nobody knows.
+        Bytes to read; zero if unknown.
     """
 
     def __init__(self, bar: Progress | None, label: str, size: float) -> None:
@@ -125,14 +125,14 @@ class ReadingBar:
             self._task = bar.add_task(label, total=size or None, rows=0)
 
     def update(self, rows: int, size: float) -> None:
-        """Move on by some rows and bytes."""
+        """Advance by some rows and bytes."""
         self.rows, self.bytes = self.rows + rows, self.bytes + size
         if self._bar is not None:
             self._bar.update(self._task, completed=self.bytes, rows=self.rows)
 
 
 def _bar(*columns: ProgressColumn) -> Progress:
-    """Return a bar that draws itself from time to time, and nothing before its time has come."""
+    """Return a bar that refreshes itself and appears after two seconds."""
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 
@@ -142,7 +142,7 @@ def _bar(*columns: ProgressColumn) -> Progress:
         def get_renderables(self) -> Iterable[RenderableType]:
             return super().get_renderables() if time.monotonic() - start > PATIENCE else ()
 
-    # Speed is that of the last ten minutes: an item may well take one.
+    # Speed over the last ten minutes: an item may take a minute.
     return PatientProgress(
         *columns, console=Console(stderr=True), transient=True, speed_estimate_period=600.0
     )

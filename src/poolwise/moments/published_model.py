@@ -1,4 +1,4 @@
-"""Published model: coefficients, their covariance and n, as moments of rows nobody has seen."""
+"""Moments of the rows behind a published linear model, from its coefficients and covariance."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def published_model(
        S_{xy} = S_{xx} \hat\beta, \quad
        S_{yy} = \hat\beta^\top S_{xx} \hat\beta + (n - d - 1) \sigma^2 .
 
-    The row of the intercept tells more, where it is published:
+    If the covariance includes the intercept,
     :math:`\operatorname{Cov}(\hat\beta, \hat\beta_0) = -\operatorname{Cov}(\hat\beta) \bar x` gives
-    the means, and :math:`\operatorname{Var}(\hat\beta_0) = \sigma^2 / n + \bar x^\top
-    \operatorname{Cov}(\hat\beta) \bar x` the noise. No range is ever published; the moments have
+    the means and :math:`\operatorname{Var}(\hat\beta_0) = \sigma^2 / n + \bar x^\top
+    \operatorname{Cov}(\hat\beta) \bar x` the noise. Ranges are not published; the moments have
     the bounds that hold for any :math:`n` rows, :math:`\bar z \pm \sqrt{S_{zz} (n - 1) / n}`
     (Samuelson's inequality), which are wide.
 
@@ -70,13 +70,13 @@ def published_model(
     n : int
         Number of rows.
     intercept : float, optional
-        The intercept. Not needed if ``means`` tells the mean of the response.
+        The intercept. Not needed if ``means`` has the mean of the response.
     noise : float, optional
         Residual variance, with the divisor ``n - d - 1``. Not needed if the covariance has the
         intercept.
     means : mapping of str to float, or Moments, optional
         Mean of each feature, and of the response if that is known. Not needed if the covariance has
-        the intercept. Moments, such as the target's, lend the means of the features.
+        the intercept. Moments, such as the target's, provide the means of the features.
     response : str, default="y"
         Name of the response.
 
@@ -140,12 +140,12 @@ def published_model(
 
 
 def _noise(given: float | None, found: float) -> float:
-    """Return the noise as given, else as the intercept tells it."""
+    """Return the noise as given, else from the covariance of the intercept."""
     if given is None and not found > 0.0:
         raise BadSource.unusable_model(
             f"by the covariance of its intercept, its noise would be {found:.4g}",
             "Give the covariance of (intercept, coefficients) with enough digits, the intercept "
-            "first, or that of the coefficients alone and the residual variance",
+            "first, or the covariance of the coefficients alone and the residual variance",
         )
     if given is None:
         return found
@@ -165,7 +165,7 @@ def _means(
     found: Array | None,
     deviations: Array,
 ) -> Array:
-    """Return the means of the features as given, else as the intercept tells them."""
+    """Return the means of the features as given, else from the covariance of the intercept."""
     if isinstance(means, Moments):
         _warn(
             "its means are taken to be those of the moments given. If the study had other means, "
@@ -202,7 +202,7 @@ def _mean_of_response(
     above: float,
     deviation: float,
 ) -> float:
-    """Return the mean of the response as given, else as the intercept tells it."""
+    """Return the mean of the response as given, else from the intercept."""
     found = None if intercept is None else _number(intercept, "intercept") + above
     if isinstance(means, Mapping) and response in means:
         given = _number(means[response], "means")
@@ -221,7 +221,7 @@ def _mean_of_response(
 
 
 def _moments(names: tuple[str, ...], n: int, mean: Array, S: Array) -> Moments:
-    """Return moments in one double per entry, with the bounds that any rows have."""
+    """Return moments in one double per entry, with ranges that hold for any rows."""
     reach = np.sqrt(S.diagonal() * ((n - 1) / n))
     low, high = mean - reach, mean + reach
     check_sizes(names, low, high)
@@ -229,14 +229,14 @@ def _moments(names: tuple[str, ...], n: int, mean: Array, S: Array) -> Moments:
         at = int(np.argmax(wrong))
         raise BadSource.unusable_model(
             f"{names[at]!r} would have the mean {mean[at]:.4g} and the standard deviation "
-            f"{np.sqrt(S[at, at] / n):.4g}, and no doubles are such",
+            f"{np.sqrt(S[at, at] / n):.4g}, which doubles cannot hold",
             "Use other units, and check the means and the intercept",
         )
     return Moments(names, n, float(n), mean, np.zeros(len(names)), Scatter(S), low, high)
 
 
 def _warn(what: str) -> None:
-    told = f"The published model does not tell everything: {what}"
+    told = f"The published model is incomplete or inconsistent: {what}"
     warnings.warn(DataWarning(told), stacklevel=4)
 
 
@@ -265,7 +265,7 @@ def _number(value: ArrayLike, what: str) -> float:
 
 
 def _count(n: float, features: int) -> int:
-    """Return the number of rows, which some write as 250.0."""
+    """Return the number of rows, which may be a float such as 250.0."""
     whole = int(n) if isinstance(n, int | float | np.number) and n == n // 1 else -1
     if whole > MOST_ROWS or whole < 0:
         raise BadSource.unusable_model(

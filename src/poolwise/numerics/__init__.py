@@ -1,1 +1,1 @@
-"""Sums in one double, in two, and in integers; the solver. Numpy only."""
+"""Sums in one double, in two, and in integers, and the solver; they need only NumPy."""

@@ -1,4 +1,4 @@
-"""Chunks: rows as they come, as columns of doubles in one buffer."""
+"""Chunks of rows, as columns of doubles in one buffer."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from poolwise.errors import BadTable, BadWeights, NotNumeric, OutOfRange
 from poolwise.wording import listed
 
 Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
-"""Arrays that stand side by side, each with the same rows, and the weights of the rows."""
+"""Arrays side by side, each with the same rows, and the weights of the rows."""
 
 CHUNK = 2048  # rows; 32 columns of them are half a megabyte and stay in a core's cache
-LONG = 2**14  # rows, where sums are so quick that it counts how often they are begun
-VALUES = 2**18  # in a long chunk, which may have more than CHUNK rows while it has no more of these
+LONG = 2**14  # rows, for sums so quick that the cost of starting them matters
+VALUES = 2**18  # most values in a long chunk, if it has more than CHUNK rows
 TILE = 512  # rows turned into columns at a time
 HEAD = 256  # rows whose mean is a good enough shift
-# Size of a column, which is that of its largest number: squares, and their quotients, are doubles.
+# Limits of the largest number of a column: squares, and their quotients, are doubles.
 SMALLEST, LARGEST = 1e-75, 1e75
 WEIGHTS = (1e-100, 1e100)  # the least and the greatest weight that is not zero
 HEAVIEST = 1e150  # weight of all rows: times squares it is still finite
@@ -63,10 +63,10 @@ def chunks(
 def check_sizes(names: Sequence[str], low: Array, high: Array) -> None:
     """Raise an error for columns whose squares would leave the range of doubles.
 
-    This is the only place that thinks of them: rows that are read, files that are loaded, columns
-    that are mapped and published models all come here first.
+    This is the only such check: rows that are read, files that are loaded, columns that are mapped
+    and published models all pass it.
     """
-    size = np.maximum(-low, high)  # negative of no rows
+    size = np.maximum(-low, high)  # negative without rows
     fits = (size <= LARGEST) & ((size >= SMALLEST) | (size <= 0.0))
     if not fits.all():
         wrong = [n for n, own in zip(names, fits, strict=True) if not own]
@@ -78,7 +78,7 @@ def check_sizes(names: Sequence[str], low: Array, high: Array) -> None:
 
 
 def _fill(z: Array, arrays: Sequence[NDArray[np.generic]], start: int) -> None:
-    """Write rows of arrays, beginning with one of them, to the lines of their columns."""
+    """Write rows of arrays, from a given row on, to the lines of their columns."""
     at, size = 0, z.shape[1]
     for a in arrays:
         part = doubles(a[start : start + size])
@@ -86,7 +86,7 @@ def _fill(z: Array, arrays: Sequence[NDArray[np.generic]], start: int) -> None:
             z[at] = part
             at += 1
             continue
-        for row in range(0, size, TILE):  # a tile of the one and of the other fit the cache
+        for row in range(0, size, TILE):  # tiles of both fit the cache
             z[at : at + part.shape[1], row : row + TILE] = part[row : row + TILE].T
         at += part.shape[1]
 
@@ -96,7 +96,7 @@ def _power_of_two(most: int) -> int:
 
 
 def doubles(array: NDArray[np.generic], where: str = "the input") -> Array:
-    """Return numbers as doubles; refuse integers that these would have to round."""
+    """Return numbers as doubles; raise an error for integers that would be rounded."""
     held = np.asarray(array, dtype=np.float64)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
         largest = max(-int(array.min()), int(array.max()))
@@ -106,7 +106,7 @@ def doubles(array: NDArray[np.generic], where: str = "the input") -> Array:
 
 
 def doubles_of_objects(array: NDArray[np.generic], where: str = "the input") -> Array:
-    """Return Python numbers as doubles; refuse integers that these would have to round."""
+    """Return Python numbers as doubles; raise an error for integers that would be rounded."""
     held = array.astype(np.float64)
     integers = [int(v) if isinstance(v, int | np.integer) else None for v in array.ravel()]
     check_integers(integers, held.ravel(), where)
@@ -114,7 +114,7 @@ def doubles_of_objects(array: NDArray[np.generic], where: str = "the input") -> 
 
 
 def check_integers(integers: Sequence[int | None], held: Array, where: str) -> None:
-    """Refuse integers that are not the doubles they became."""
+    """Raise an error for integers that were rounded to doubles."""
     pairs = [(i, int(d)) for i, d in zip(integers, held, strict=True) if i is not None]
     rounded = [abs(i) for i, d in pairs if i != d]
     if rounded:
@@ -122,7 +122,7 @@ def check_integers(integers: Sequence[int | None], held: Array, where: str) -> N
 
 
 def _numbers(part: ArrayLike) -> NDArray[np.generic]:
-    """Return an array of real numbers, not copied where it is one."""
+    """Return an array of real numbers, without a copy if possible."""
     array = np.ma.filled(part.astype(np.float64), np.nan) if np.ma.isMA(part) else np.asarray(part)
     if array.dtype.kind == "O":
         try:

@@ -24,7 +24,7 @@ def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def three_sum(pair: Pair, a: Array, b: Array, rest: Array) -> Pair:
-    """Return ``pair + a + b + rest``, of which the rest is small and added in doubles."""
+    """Return ``pair + a + b + rest``; the rest is small and added in doubles."""
     s, e = two_sum(pair.high, a)
     s, more = two_sum(s, b)
     return Pair(s, pair.low + ((e + more) + rest))
@@ -46,16 +46,16 @@ def _split(a: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Pair:
-    """An array of numbers, each the sum of two doubles, the second being what rounding took.
+    """An array of numbers, each the sum of two doubles: the rounded number and the remainder.
 
-    That is about 32 digits: sums and products are off by a few units of :math:`2^{-104}`. They have
-    the same bits anywhere, but for large matrix products, which go through BLAS.
+    That is about 32 digits: sums and products have errors of a few units of :math:`2^{-104}`. They
+    have the same bits on all machines, except large matrix products, which go through BLAS.
     """
 
     high: Array
     low: Array
 
-    __array_ufunc__ = None  # an array on the left leaves the operation to us
+    __array_ufunc__ = None  # an array on the left defers to this class
 
     @classmethod
     def of(cls, values: Array | float) -> Pair:
@@ -114,7 +114,7 @@ class Pair:
         return _joined(root.high, (self - root * root).high / (2.0 * root.high))
 
     def scaled(self, factor: Array | float) -> Pair:
-        """Return the product with powers of two, which loses nothing."""
+        """Return the product with powers of two, which is exact."""
         return Pair(self.high * factor, self.low * factor)
 
     def times_powers(self, exponents: NDArray[np.intp]) -> Pair:
@@ -138,7 +138,7 @@ class Pair:
         """Return the sum with many pairs of the same shape, one after the other in one place."""
         high, low = self.high.copy(), self.low.copy()
         s, t, e = np.empty(high.shape), np.empty(high.shape), np.empty(high.shape)
-        for other in others:  # two_sum, with nothing new in memory
+        for other in others:  # two_sum in place
             np.add(high, other.high, out=s)
             np.subtract(s, high, out=t)
             np.subtract(s, t, out=e)
@@ -151,7 +151,7 @@ class Pair:
         return Pair(*two_sum(high, low))
 
     def __matmul__(self, other: Pair) -> Pair:
-        """Return the matrix product; a large one slice by slice, by the library for doubles."""
+        """Return the matrix product; a large one slice by slice, by BLAS."""
         (m, k), n = self.high.shape, other.high.shape[1]
         if m * k * n <= FEW:
             return (self.T[:, :, None] * other[:, None, :]).total()
@@ -197,8 +197,8 @@ def stacked(
     r"""Stack two tables, each given by its weight and its mean.
 
     With weights :math:`W_1, W_2`, returns their sum :math:`W`, the mean of all rows, the step from
-    the first mean to the second, and :math:`W_1 W_2 / W`: step and factor are what the scatter of
-    all rows has beyond the two scatters.
+    the first mean to the second, and the factor :math:`W_1 W_2 / W` of the squared step, which the
+    scatter of all rows has in addition to the two scatters.
     """
     (w, mean), (v, other) = first, second
     step = other - mean

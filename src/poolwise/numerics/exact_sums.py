@@ -1,9 +1,9 @@
-"""Exact sums: products of rows as integers, so that no order of adding can change a bit.
+"""Sums and products of rows as integers, so that the order of addition has no effect on any bit.
 
 A double is an integer times a power of two, and so is every sum and product of doubles. Rows are
 cut into slices whose products a matrix product adds up without rounding; the sums are collected in
-integers of 64 bits and, now and then, in Python's integers, which have no end. Adding, weighing and
-mapping are exact as well. Only what is read off, the mean and the scatter, is rounded, once.
+integers of 64 bits and, from time to time, in Python's integers, which have no limit. Adding,
+weighing and mapping are exact as well. Only the results, mean and scatter, are rounded, once.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class ExactSums:
         return ExactSums(gram * np.outer(integers, integers), units + powers)
 
     def reduced(self) -> ExactSums:
-        """Return the same sums in units that these decide alone, whatever blocks the rows came in.
+        """Return the same sums in canonical units, which do not depend on the blocks of rows.
 
         No entry is a multiple of a smaller power of two than half the powers of its row and its
         column together, so all stay whole.
@@ -189,7 +189,7 @@ class ExactRun:
         self.blank = np.full(len(self.blank), True)
 
     def takes(self, low: Array, high: Array, w: Array | None) -> bool:
-        """Say whether no column that was zero so far has smaller numbers than its unit allows."""
+        """Return whether columns that were zero so far have no numbers below their units."""
         if self.exponent is None:
             return True
         return not (self.blank & (exponents(low, high) + SPARE < self.exponent)).any()
@@ -202,7 +202,7 @@ class ExactRun:
     def _widen(self, low: Array, high: Array, w: Array | None) -> NDArray[np.intp]:
         """Make room for larger numbers, and for more of them; return the columns' exponents."""
         exponent = exponents(low, high) + SPARE
-        exponent[-1] = 0  # ones are not below one, but at most
+        exponent[-1] = 0  # the ones are equal to one, not below it
         heaviest = 0 if w is None else int(np.frexp(w.max())[1])
         heaviest += heaviest % 2  # half of it is a whole unit
         if self.exponent is None:
@@ -216,7 +216,7 @@ class ExactRun:
         return self.exponent
 
     def _sliced(self, rest: Array, tail: Array | None, buffer: Buffer, side: int) -> Array:
-        """Cut numbers below one until nothing is left of them."""
+        """Cut numbers below one into slices until the remainder is zero."""
         count, slices = 0, buffer.of(len(buffer.memory), rest.shape)
         while count < self.counts[side] or rest.any():
             if count == MOST_SLICES:
@@ -238,7 +238,7 @@ class ExactRun:
             self.integers = np.zeros(self.factors.shape, dtype=np.int64)
 
     def _collect(self) -> None:
-        """Move the sums from integers of 64 bits to integers without end."""
+        """Move the sums from integers of 64 bits to Python's integers."""
         if self.exponent is None or not self.chunks:
             return
         size, (left, right) = len(self.exponent), self.counts

@@ -1,4 +1,4 @@
-"""Inverse roots: of a matrix A a matrix H with H'H its inverse, as accurate as A deserves.
+"""For a matrix A, a matrix H with H'H its inverse, as accurate as the digits of A allow.
 
 Solving with H twice instead of with the inverse once keeps errors of the weak directions of A out
 of the strong ones.
@@ -16,11 +16,10 @@ from poolwise._typing import Array
 from poolwise.numerics.double_double import Pair
 from poolwise.numerics.precision import LEFT_IN_DOUBLES, root_in_doubles
 
-# What may be left of a column's variance, per feature, before it counts as nothing: in pairs
-# because the columns themselves are rounded.
+# Share of a column's variance, per feature, below which it counts as zero: in pairs because the
+# columns themselves are rounded.
 LEFT_IN_PAIRS = 2.0**-84
-# Share of an inverse in doubles that may be wrong: for it to be enough, and for refinement to
-# mend it.
+# Relative error of an inverse in doubles that is accepted, and that refinement can correct.
 ENOUGH, SAFE = 1e-13, 1e-6
 PANEL = 32  # pivots between two updates of the whole matrix
 # Squared share of a feature in the directions that are missing, for it to be named.
@@ -28,7 +27,7 @@ RELATED_IN_DOUBLES, RELATED_IN_PAIRS = 1e-10, 1e-20
 
 
 class InverseRoot(NamedTuple):
-    """The root, its number of rows, and what it took to find it."""
+    """The root, its number of rows, and how it was found."""
 
     values: Pair
     rank: int
@@ -81,13 +80,13 @@ def _of_lower(L: Pair) -> Pair:
 
 
 def _mended(start: Array, wrong_with: Callable[[Pair], Pair], share: float) -> Pair:
-    """Repeat Newton's step until nothing is wrong that pairs can tell."""
+    """Repeat Newton's step until the error is below the resolution of pairs."""
     root, first = Pair.of(start), 0.0
     for _ in range(8):
         wrong = wrong_with(root).high
         root = root + Pair.of(share * (wrong @ root.high))
         size = float(np.abs(wrong).max(initial=0.0))
-        first = first or size  # each step leaves about this share of what is wrong
+        first = first or size  # each step leaves about this share of the error
         if size * first < 1e-24:
             break
     return root

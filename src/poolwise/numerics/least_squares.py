@@ -14,10 +14,10 @@ from poolwise.numerics.inverse_root import LEFT_IN_PAIRS, InverseRoot, inverse_r
 from poolwise.numerics.precision import LEFT_IN_DOUBLES, inflation
 from poolwise.numerics.scatter import Scatter
 
-FARTHEST = 2.0**100  # squared distance from zero, in variances, that leaves no digit of a column
+FARTHEST = 2.0**100  # squared distance from zero, in variances, at which no digit is left
 # Share of the terms of a residual that is rounding: of sums in pairs, and of sums rounded once.
 ROUNDED_SUMS, ROUNDED_ONCE = 2.0**-88, 2.0**-104
-# What rounding leaves wrong in these, times the condition.
+# Relative error of these, to be multiplied by the condition.
 LEFT_IN_SUMS, LEFT_IN_ONCE = 2.0**-98, 2.0**-104
 STEPS = 3  # of refinement where equations are hard
 PLAIN = 1e-4  # a pivot above this is far from zero: at most four digits are lost
@@ -25,16 +25,16 @@ PLAIN = 1e-4  # a pivot above this is far from zero: at most four digits are los
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Coefficients of several responses on the same features, and what they leave over."""
+    """Coefficients of several responses on the same features, and their residuals."""
 
     coef: Pair  # one column per response; zero for constant features
-    residual: Array  # scatter of the residuals, exactly zero where it may be rounding
+    residual: Array  # scatter of the residuals, exactly zero where it may be only rounding
     inverse: Pair  # of the features' scatter, a generalised one where that is singular
     rank: int
     constant: tuple[int, ...]  # features that do not vary
     dependent: tuple[int, ...]  # features that take part in an exact linear relation
-    error: float  # estimate of what rounding does to standardised coefficients
-    better: str  # the precision that would make it smaller; empty if there is none
+    error: float  # estimated rounding error of standardised coefficients
+    better: str  # the precision that would make it smaller, or empty
 
 
 def solve(
@@ -66,7 +66,7 @@ def solve(
     there = size > 0.0
     scale = np.where(there, 2.0 ** -np.floor(np.log2(np.where(there, size, 1.0)) / 2.0), 0.0)
     S = picked.pair.scaled(scale[:, None] * scale)
-    left = S[:p, :p]  # of the equations; without the ridge it tells the residual
+    left = S[:p, :p]  # of the equations; without the ridge it gives the residual
     if ridge:
         left = left + Pair.of(np.diag(scale[:p] ** 2)) * Pair.of(ridge)
     varies = np.flatnonzero(there[:p])
@@ -106,7 +106,7 @@ def plain_residual(scatter: Scatter, features: Sequence[int], response: int) -> 
     """Return the residual scatter of one response where doubles are enough for it, else None.
 
     With all columns scaled to a diagonal of one and the response last, the last pivot of a Cholesky
-    factor is the share that the features leave over. Small pivots are for :func:`solve` to judge.
+    factor is the share that the features do not explain. :func:`solve` handles small pivots.
     """
     if not scatter.is_plain:
         return None
@@ -134,10 +134,10 @@ def _in_doubles(S: Array, left: Array, H: Array) -> tuple[Pair, Array]:
     A, B, C = S[:p, :p], S[:p, p:], S[p:, p:]
     beta = H.T @ (H @ B)
     beta += H.T @ (H @ (B - left @ beta))
-    # A quadratic form forgives small errors of beta.
+    # Small errors of beta have a second-order effect on this form.
     residual: Array = C - B.T @ beta - beta.T @ B + beta.T @ A @ beta
-    # What was added and subtracted to get there: with large coefficients that cancel, the rounding
-    # of the terms is far above that of the total.
+    # The size of its terms: if large coefficients cancel, these have much larger rounding errors
+    # than the total.
     size = np.abs(beta)
     terms = C.diagonal() + (size * (2.0 * np.abs(B) + np.abs(A) @ size)).sum(axis=0)
     return Pair.of(beta), _cleared(residual, 4 * (p + 1) * LEFT_IN_DOUBLES * terms)
@@ -155,9 +155,9 @@ def _in_pairs(
         wrong = less(B, left, beta).high
         beta = beta + Pair.of(H.high.T @ (H.high @ wrong))
     slope = less(B, A, beta)
-    # A quadratic form forgives small errors of beta.
+    # Small errors of beta have a second-order effect on this form.
     residual = less(C - slope.T @ beta, B.T, beta).high
-    # The columns themselves are rounded: what is explained to their last digits is explained.
+    # The columns themselves are rounded: a residual in their last digits counts as zero.
     terms = far[p:] * C.high.diagonal() + (far[:p] * A.high.diagonal()) @ beta.high**2
     return beta, _cleared(residual, (p + 1) * share * terms)
 
@@ -184,7 +184,7 @@ def _exact_rest(start: Pair, left: Pair, right: Pair) -> Pair:
 
 
 def _cleared(residual: Array, rounding: Array) -> Array:
-    """Set to zero what cannot be told from rounding."""
+    """Set residuals to zero that may be only rounding."""
     zero = residual.diagonal() <= rounding
     residual[zero, :] = residual[:, zero] = 0.0
     return residual

@@ -1,4 +1,4 @@
-"""Precision: how many digits of the second moments are kept, and whether they are enough."""
+"""How many digits of the second moments are kept, and whether they are enough."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Precision: TypeAlias = Literal["fast", "accurate", "exact", "auto"]
 Kept: TypeAlias = Literal["fast", "accurate", "exact"]
 
 PRECISIONS: tuple[Kept, ...] = ("fast", "accurate", "exact")
-# Relative error of coefficients that rounding the scatter to doubles leaves, and that is worth a
-# second reading: with two doubles, and with no rounding at all.
+# Relative error of coefficients, due to rounding the scatter to doubles, that justifies a second
+# pass: with two doubles, and without rounding.
 POOR, HOPELESS = 1e-10, 0.1
 CHEAP = 2**25  # rows times squared columns: below, reading takes hundredths of a second
 EPS = float(np.finfo(np.float64).eps)
-# What may be left of a column's variance, per feature, before it counts as nothing: in doubles
-# because sums of squares are rounded there.
+# Share of a column's variance, per feature, below which it counts as zero: in doubles because sums
+# of squares are rounded.
 LEFT_IN_DOUBLES = 4 * EPS
 
 
@@ -32,7 +32,7 @@ def check_precision(precision: Precision) -> None:
 
 
 def chosen(precision: Precision, rows: int, columns: int) -> Kept:
-    """Return the precision of a first reading; ``"auto"`` is accurate while that is cheap."""
+    """Return the precision of a first pass; ``"auto"`` is accurate while that is cheap."""
     if precision not in PRECISIONS:
         check_precision(precision)
         return "accurate" if rows * columns**2 <= CHEAP else "fast"
@@ -40,7 +40,7 @@ def chosen(precision: Precision, rows: int, columns: int) -> Kept:
 
 
 def needed(scatter: Scatter, columns: Sequence[int] | None = None) -> Kept:
-    """Return the precision that leaves enough digits of coefficients of any column on others."""
+    """Return the precision that gives enough digits in regressions of any column on others."""
     error = rounding_error(scatter, columns)
     return "exact" if error > HOPELESS else "accurate" if error > POOR else "fast"
 

@@ -14,12 +14,12 @@ from poolwise._typing import Array
 from poolwise.numerics.chunks import CHUNK, HEAD
 from poolwise.numerics.double_double import Pair, about_mean, three_sum, two_product, two_sum
 
-FAR = 100.0  # squared distance of a mean from its shift, in variances, that costs two digits
+FAR = 100.0  # squared distance of a mean from its shift, in variances, that loses two digits
 FAR_IN_PAIRS = 1e8  # the same: eight of some 28 digits
 FEW = 24  # columns whose products are quicker in tiles
 TILE = 256  # rows
 FIRST, LATER = 21, 22  # bits of the first slice and of the others, which have a sign instead
-assert CHUNK * 2 ** (2 * FIRST) <= 2**53  # so many products are added without rounding
+assert CHUNK * 2 ** (2 * FIRST) <= 2**53  # the products of a chunk are added without rounding
 SPARE = 8  # bits that a column may grow by before its shift has finer bits than its first slice
 MOST = 2.0**48  # units of a first slice between zero and a shift
 
@@ -33,7 +33,7 @@ class RowSums:
         self.gram = np.zeros((len(z), len(z)))
 
     def takes(self, low: Array, high: Array, w: Array | None) -> bool:
-        """Say whether a chunk can be added about the shift of this run."""
+        """Return whether a chunk can be added about the shift of this run."""
         return not (heaviest(w) > self.gram[-1, -1] or mean_is_far(self.gram, FAR))
 
     def add(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
@@ -58,10 +58,10 @@ class RowSums:
 class SlicedSums:
     """Sums and products of rows in two doubles each, about a shift near the mean.
 
-    What a difference from the shift would lose to rounding is kept: either the shift has few bits
-    and is subtracted from the first slice, or what was lost is added to the last.
+    Differences from the shift are not rounded: either the shift has few bits and is subtracted from
+    the first slice, or the rounding error is added to the last.
 
-    The sums need not be symmetric. Their symmetric half is what is asked for.
+    The sums need not be symmetric. Only their symmetric part is used.
     """
 
     def __init__(self, z: Array, w: Array | None, low: Array, high: Array) -> None:
@@ -78,7 +78,7 @@ class SlicedSums:
         self._slices, self._weighed = Buffer(), Buffer()
 
     def takes(self, low: Array, high: Array, w: Array | None) -> bool:
-        """Say whether a chunk can be added about the shift of this run."""
+        """Return whether a chunk can be added about the shift of this run."""
         blank = self.gram.high.diagonal() == 0.0  # so far: it has no unit yet
         if (blank & (self._exponents(low, high) < self.exponent)).any():
             return False
@@ -97,7 +97,7 @@ class SlicedSums:
             self._add_weighed(z, w, exact)
 
     def _add(self, z: Array, exact: NDArray[np.bool_]) -> None:
-        """Add ``S'(S + 2 U + 2 V) + R'R``: slices S, U, V, and R, what the first of them leaves."""
+        """Add ``S'(S + 2 U + 2 V) + R'R``: slices S, U, V, and R, the remainder of the first."""
         slices, scale = self._slices.of(3, z.shape), -self.exponent
         S, U, V = slices
         late = self.is_short & ~exact
@@ -141,7 +141,7 @@ class SlicedSums:
     def _shifted(
         self, z: Array, exact: NDArray[np.bool_], late: NDArray[np.bool_]
     ) -> dict[int, Array]:
-        """Subtract the shift in place, unless it is late; return what rounding took."""
+        """Subtract the shift in place, unless it is late; return the rounding error."""
         tails = {}
         for j in self.far[~late[self.far]]:
             if exact[j]:
@@ -167,14 +167,14 @@ class SlicedSums:
 
     def _exponents(self, low: Array, high: Array) -> NDArray[np.intp]:
         exponent = exponents(low - self.shift, high - self.shift)
-        exponent[-1] = 0  # ones are not below one, but at most
+        exponent[-1] = 0  # the ones are equal to one, not below it
         return exponent
 
 
 def rounded(shift: Array, exponent: NDArray[np.intp]) -> Array:
     """Round a shift to few bits, of the first slice of numbers that are below a power of two.
 
-    Not where it is so large beside these that differences from it are exact anyway.
+    A shift so large that differences from it are exact is not rounded.
     """
     units, short = in_units(shift, exponent), shift.copy()
     at = np.flatnonzero(np.abs(units) < MOST)
@@ -184,7 +184,7 @@ def rounded(shift: Array, exponent: NDArray[np.intp]) -> Array:
 
 
 def has_few_bits(shift: Array, exponent: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Say where the first slice of a number, less the shift, is that of their difference."""
+    """Return where the first slice of a number, less the shift, is the first of the difference."""
     units = in_units(shift, exponent)
     few: NDArray[np.bool_] = (units == np.rint(units)) & (np.abs(units) < MOST)
     return few
@@ -203,7 +203,7 @@ class Buffer:
         self.memory = np.empty((0, 0, 0))
 
     def of(self, count: int, shape: tuple[int, ...]) -> Array:
-        """Return room for slices, with what is in it so far."""
+        """Return the buffer for slices, with its content so far."""
         if self.memory.shape[1:] != shape:
             self.memory = np.empty((count, *shape))
         elif len(self.memory) < count:
@@ -228,7 +228,7 @@ def cut(slices: Array) -> None:
 
 
 def cut_one(k: int, numbers: Array, part: Array, rest: Array | None = None) -> None:
-    """Write the bits of slice ``k`` to a part of its own, and what it leaves to the rest.
+    """Write the bits of slice ``k`` to its part, and the remainder to the rest.
 
     The rest is where the numbers were, unless another place is given.
     """
@@ -255,7 +255,7 @@ def gram_of(z: Array) -> Array:
 
 
 def product(left: Array, right: Array) -> Array:
-    """Return ``left @ right.T``, by tiles of rows: small products need no copies of what goes in.
+    """Return ``left @ right.T``, by tiles of rows: small products need no copies of their inputs.
 
     Not for a matrix and itself: NumPy then calls another function, which makes copies.
     """
@@ -268,7 +268,7 @@ def product(left: Array, right: Array) -> Array:
 
 
 def mean_is_far(gram: Array, limit: float) -> bool:
-    """Say whether a mean has moved so far from its shift that digits are being lost."""
+    """Return whether a mean is so far from its shift that digits are lost."""
     offset = (gram[-1, :-1] / np.sqrt(gram[-1, -1])) ** 2
     return bool((offset > limit * (gram.diagonal()[:-1] - offset)).any())
 
@@ -287,7 +287,7 @@ def exponents(low: Array, high: Array) -> NDArray[np.intp]:
 def shift_of(z: Array, w: Array | None, low: Array, high: Array) -> Array:
     """Return a number near the mean of each column, or zero where that saves no digits.
 
-    Of a constant column it is the value. Where one row outweighs all others it is that row's.
+    For a constant column it is the value; if one row outweighs all others, its value.
     """
     if w is None:  # the first rows are near enough; weights may all lie on later ones
         steps = z[:, :HEAD] - z[:, :1]  # exactly zero in a constant column

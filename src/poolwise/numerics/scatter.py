@@ -1,7 +1,7 @@
-"""Scatter: a symmetric matrix of second moments, in one double per entry or in two.
+"""A symmetric matrix of second moments, in one double per entry or in two.
 
-`least_squares.py` solves with all the digits there are, and `Moments` adds, weighs and maps with
-them. Everybody else reads doubles, with `between()` or `high`.
+`least_squares.py` solves with all digits, and `Moments` adds, weighs and maps with them. Other
+code reads doubles, with `between()` or `high`.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ LAST_DIGITS = 1e-9  # least eigenvalue of a correlation matrix, per column, that
 class Scatter:
     """Sum of ``w z z'`` over rows ``z``.
 
-    A sum of two scatters has as many digits as the poorer one; every other operation keeps them.
+    A sum of two scatters has the digits of the less precise one; other operations keep all digits.
     """
 
     high: Array  # rounded to double
-    low: Array | None = None  # what rounding took away, where it is known
+    low: Array | None = None  # the part lost to rounding, if known
 
     @classmethod
     def zero(cls, columns: int) -> Scatter:
-        """Return the scatter of no rows, which nothing has rounded."""
+        """Return the scatter of no rows, with all digits."""
         return cls(np.zeros((columns, columns)), np.zeros((columns, columns)))
 
     @classmethod
     def of(cls, high: Array, low: Array | None = None) -> Scatter:
-        """Hold a symmetric matrix of doubles, and what rounding took from them if it is known."""
+        """Make a scatter of a symmetric matrix, and the part of it lost to rounding if known."""
         return cls(high, low)
 
     @classmethod
     def of_pair(cls, pair: Pair) -> Scatter:
-        """Hold a symmetric matrix of pairs."""
+        """Make a scatter of a symmetric matrix of pairs."""
         return cls(pair.high, pair.low)
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is one double per entry, and no more."""
+        """Whether there is one double per entry."""
         return self.low is None
 
     @property
     def pair(self) -> Pair:
-        """All the digits there are."""
+        """The matrix with all digits."""
         return Pair(self.high, np.zeros(self.high.shape) if self.low is None else self.low)
 
     def __add__(self, other: Scatter) -> Scatter:
@@ -95,10 +95,10 @@ class Scatter:
         return Scatter.of_pair(self.pair + (outer + outer.T).scaled(0.5))
 
     def floored(self, room: Array) -> Scatter:
-        """Return a scatter that rows can have, where rounding has left another one.
+        """Return a valid scatter if rounding has made this one indefinite.
 
-        A column whose variance is at most its ``room``, which is rounding, does not vary. Where the
-        others are not positive semidefinite together, their variances grow by as much.
+        A column whose variance is at most its ``room``, its rounding error, does not vary. If the
+        others are not positive semidefinite together, their variances grow by this error.
         """
         d = self.high.diagonal()
         varies = d > room

@@ -1,4 +1,4 @@
-"""Coefficients: with history, and by least squares on the target alone."""
+"""Coefficients with history, and by least squares on the target alone."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Effort(NamedTuple):
 
 
 def fit_seconds(features: int, sources: int) -> float:
-    """Return about how long one fit of Bayes pooling takes, measured on one core of 2024.
+    """Return the approximate seconds of one fit of Bayes pooling on one core of 2024.
 
     Within a factor of two for 10 to 60 features and 1 to 20 sources.
     """

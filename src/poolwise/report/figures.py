@@ -175,7 +175,7 @@ class Drawing:
         return f"tip-{len(self._tips) - 1}"
 
     def set_ticks(self, low: float, high: float, shown: Format, room: float) -> None:
-        """Give the axis below its ends, and as many round numbers as there is room for."""
+        """Set the limits of the horizontal axis, and as many round numbers as fit."""
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         self.axes.set_xlim(low, high)
@@ -252,7 +252,7 @@ def _themed(style: str) -> str:
 
 
 def _width(text: str) -> float:
-    """Return about how wide a text is."""
+    """Return the approximate width of a text."""
     return 0.6 * LETTER * cell_len(text)
 
 
@@ -280,7 +280,7 @@ def _intervals(
 def _draw_intervals(
     out: Drawing, rows: Sequence[Row], *, axis_label: str, shown: Format, reference: float
 ) -> None:
-    """Draw a row for each thing, with a mark and an interval for each way of knowing it."""
+    """Draw a row for each quantity, with a mark and an interval for each estimate of it."""
     is_narrow = out.size == "narrow"
     labels = [_lines(row.label, LABELS[out.size]) for row in rows]
     left = EDGE if is_narrow else max(_width(t) for lines in labels for t in lines) + 22.0
@@ -329,7 +329,7 @@ def _ends(marks: Sequence[Mark], reference: float) -> tuple[float, float]:
 
 
 def _draw_mark(out: Drawing, mark: Mark, y: float, low: float, high: float) -> None:
-    """Draw a mark and its interval; what goes on beyond the axis ends in an arrow."""
+    """Draw a mark and its interval; parts beyond the axis end in an arrow."""
     how = MARKS[mark.kind]
     if mark.low is not None and mark.high is not None:
         ends = [min(max(v, low), high) for v in (mark.low, mark.high)]

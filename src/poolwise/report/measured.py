@@ -68,7 +68,7 @@ def compared(
     random_state: int = 0,
     progress: bool | None = None,
 ) -> tuple[dict[str, Any], Comparison | None]:
-    """Compare the method of the model, under its name, with others; return what is shown, and that.
+    """Compare the method of the model with others; return the data to show and the comparison.
 
     Unless ``methods`` are given, those that read rows again are left out where there are many rows.
     """
@@ -156,7 +156,7 @@ def report_verdict(
 
 
 def _harm(shown: dict[str, Any]) -> list[str]:
-    """Say how large the errors of other methods were that use history."""
+    """Describe the errors of other methods that use history."""
     lines = shown.get("lines", [])
     worse = [x for x in lines if x["method"] in shown["harmful"] and not x["is_model"]]
     if not worse:
@@ -170,7 +170,7 @@ def _harm(shown: dict[str, Any]) -> list[str]:
 
 
 def _bent(found: Comparison) -> list[str]:
-    """Say if boosted trees had a significantly lower error than the model."""
+    """Return a sentence if boosted trees had a significantly lower error than the model."""
     assert found.judged is not None
     if TREES not in found.scores or found.judged == TREES:
         return []
@@ -235,8 +235,8 @@ def _text(found: Comparison) -> str:
     )
     if found.test_rows < FEW_TEST_ROWS:
         said += (
-            f" The folds have {found.test_rows:.2g} test rows each: their mean error compares "
-            "methods, and is below the error to expect."
+            f" The folds have {found.test_rows:.2g} test rows each: use their mean error to "
+            "compare methods, not as the error to expect."
         )
     return said
 

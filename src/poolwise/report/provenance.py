@@ -1,4 +1,4 @@
-"""Provenance: which files, rows, versions and command the numbers come from."""
+"""The files, rows, versions and command that the numbers come from."""
 
 from __future__ import annotations
 

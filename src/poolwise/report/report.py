@@ -1,4 +1,4 @@
-"""report(): fit, comparison, diagnosis and plan of a model on one page."""
+"""Fit, comparison, diagnosis and plan of a model on one page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All columns: a table opened without a target that says which columns matter."""
+"""A table opened with all its columns, without a target."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Wanted:
 
     columns: tuple[str, ...] | None = None  # beside the response; all unless given
     drop: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()  # columns of CSV files that hold text, whatever they look like
+    texts: tuple[str, ...] = ()  # columns of CSV files to read as text
     response: str | None = None
     weights: str | None = None
 

@@ -1,4 +1,4 @@
-"""Arrow columns: what kind of values one holds, and its values as doubles."""
+"""The kind of values in an Arrow column, and its values as doubles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def kind_of(arrow_type: Any) -> Kind | None:
-    """Say what an Arrow type is to a linear model; None for dates, lists and the like."""
+    """Return whether an Arrow type holds numbers or text; None for dates, lists and the like."""
     import pyarrow as pa
 
     types = pa.types
@@ -39,7 +39,7 @@ def kinds_wanted(
     texts: Mapping[str, bool],
     response: str | None,
 ) -> dict[str, Kind]:
-    """Say what those columns of a table hold that may be read, or which of them cannot be."""
+    """Return the kinds of columns that may be read; raise an error for others."""
     kinds: dict[str, Kind] = {}
     for name, held in types.items():
         if name in texts or name == response:
@@ -65,7 +65,7 @@ def encode(values: Any, column: Column, where: str) -> Array:
 
 
 def is_missing(values: Any) -> Array:
-    """Say where an Arrow array is null or NaN, as an array of booleans."""
+    """Return where an Arrow array is null or NaN, as an array of booleans."""
     import pyarrow.compute as pc
 
     return np.asarray(pc.is_null(values, nan_is_null=True))
@@ -96,7 +96,7 @@ def _indicators(values: Any, column: Column) -> Array:
     import pyarrow.compute as pc
 
     texts, levels = _plain(values), column.levels or ()
-    if not levels:  # of a column without any value
+    if not levels:  # a column without any value
         return np.zeros((len(texts), 0))
     found = pc.index_in(texts, value_set=pa.array(levels, type=pa.large_string()))
     if column.unseen == "raise" and found.null_count > texts.null_count:
@@ -110,7 +110,7 @@ def _indicators(values: Any, column: Column) -> Array:
 
 
 def _plain(values: Any) -> Any:
-    """Return texts as Arrow's most common type, whatever held them."""
+    """Return texts as Arrow's most common string type."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(values.type):

@@ -1,4 +1,4 @@
-"""Account of columns: which ones the tables share, which are new, and which are not used."""
+"""Which columns the tables share, which are new, and which are not used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Dropped(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """What becomes of every column, from the names of the columns alone.
+    """The use of every column, from the names of the columns alone.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Account:
         sources : mapping of str to sequence of str
             Columns of each source.
         target_name : str
-            What to call the target.
+            Name of the target in messages.
         unwanted : mapping of str to str, optional
             Columns that are not to be used, and why.
         weights : collection of str

@@ -29,7 +29,7 @@ class CsvReader(Reader):
         try:
             yield from self._blocks(names, types)
         except pa.ArrowInvalid as error:
-            if IN_CSV.search(str(error)):  # threads do not count lines: read again to tell which
+            if IN_CSV.search(str(error)):  # threads do not count lines: read again to find the line
                 for _ in self._blocks(names, types, use_threads=False):
                     pass
             raise

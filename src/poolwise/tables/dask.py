@@ -1,6 +1,6 @@
 """Dask: each file or partition is summed by a worker, and the sums are added up here.
 
-Dask schedules, moves and repeats what a lost worker had not handed over.
+Dask schedules the tasks and repeats those of a lost worker.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from poolwise.tables import streamed
 from poolwise.tables.arrow import Kind, kind_of
 from poolwise.tables.streamed import ArrowShard, Done, FrameBatches, Part, Seen, Shard, Task
 
-PATIENCE = 60.0  # seconds between two looks whether there are workers left to wait for
+PATIENCE = 60.0  # seconds between checks that workers are left
 ADDED_AT_ONCE = 64  # partitions whose results one task of a local scheduler adds up
 
 
@@ -56,7 +56,7 @@ class TableBatches(FrameBatches):
         from dask.delayed import delayed
 
         read = delayed(partial(_read_partition, task, self.kinds), pure=False)
-        # One graph for all: partitions that come out of a shuffle share it.
+        # One graph for all: partitions from a shuffle share it.
         tasks = {where: read(where, part) for where, part in self._partitions(task.names)}
         client = getattr(get_scheduler(), "__self__", None)
         if client is not None and hasattr(client, "submit"):
@@ -72,7 +72,7 @@ class TableBatches(FrameBatches):
         yield done.result
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
-        """Bring the partitions here, one after the other."""
+        """Fetch the partitions one after the other."""
         for where, part in self._partitions(names):
             with _explained(where):
                 frame = part.compute()
@@ -147,7 +147,7 @@ def _check_workers(client: Any, where: str) -> None:
 def _results(
     client: Any, names: Sequence[str], send: Callable[[], list[Any]], seen: Seen
 ) -> Iterator[Any]:
-    """Yield results in order; let the cluster forget each, and what is left after an error."""
+    """Yield results in order; release each on the cluster, and all others after an error."""
     from distributed import wait
 
     _check_workers(client, names[0])
@@ -164,7 +164,7 @@ def _results(
                             break
                         empty_looks = 0 if client.nthreads() else empty_looks + 1
                     else:
-                        why = f"no worker is left, for {PATIENCE:g} seconds and more"
+                        why = f"there has been no worker for {PATIENCE:g} seconds or more"
                         raise WorkersLost.of("Dask", where, why)
                     done = future.result()
                 future.release()
@@ -177,7 +177,7 @@ def _results(
 
 @contextmanager
 def _explained(where: str) -> Iterator[None]:
-    """Turn errors of the cluster into ours; errors of the rows pass."""
+    """Convert errors of the cluster to errors of poolwise; errors about rows pass unchanged."""
     try:
         yield
     except PoolwiseError:

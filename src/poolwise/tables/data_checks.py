@@ -1,4 +1,4 @@
-"""Data checks: what in a problem looks like a mistake, found in its moments."""
+"""Warnings about probable mistakes in the data, found from moments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.wording import listed, rows_for
 
-ENOUGH_ROWS = 5  # fewer say too little about a scale
+ENOUGH_ROWS = 5  # fewer do not determine a scale
 SCALE_RATIO = 8.0  # degrees Fahrenheit are 1.8 times degrees Celsius, feet 3.3 times metres
 LOCATION_STEP = 3.0  # in mean standard deviations; Fahrenheit against Celsius is about 4
 
@@ -59,7 +59,7 @@ def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
 
 
 def _is_constant(column: str, problem: Problem) -> bool:
-    """Say whether a column has one value in the target and in all sources that have it."""
+    """Return whether a column has one value in the target and in all sources that have it."""
     tables = [t for t in (problem.target, *problem.sources.values()) if column in t.place]
     at = [t.place[column] for t in tables]
     low = min(t.low[j] for t, j in zip(tables, at, strict=True))
@@ -74,7 +74,7 @@ def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[Poolwi
     low, high = target.low[ours], target.high[ours]
     s_low, s_high = source.low[theirs], source.high[theirs]
     varies, is_flat = low < high, s_low >= s_high
-    # A scaler may have put the target between zero and one: then the source tells.
+    # A scaler may have put the target between zero and one: then use the source's scale.
     is_indicator = (low == 0.0) & (high == 1.0) & (s_low >= 0.0) & (s_high <= 1.0)
     m_theirs, m_ours = source.mean[theirs], target.mean[ours]
     filled = varies & is_flat & ~is_indicator

@@ -1,4 +1,4 @@
-"""Encoding: how the raw columns of all tables become the same numbers."""
+"""Encoding of the raw columns of all tables as the same numeric columns."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Column:
 class Levels:
     """The levels of a text column, as moments are matched with them."""
 
-    reference: str | None  # the level without an indicator; None where no name tells it
+    reference: str | None  # the level without an indicator; None if it is unknown
     indicated: tuple[str, ...]  # levels that have an indicator in the problem
 
     @property
@@ -111,7 +111,7 @@ def check_known(found: KnownLevels, columns: Sequence[Column], where: str) -> No
         if (levels is None) != (column.levels is None):
             kinds = ("text", "numbers") if column.levels is not None else ("numbers", "text")
             what = f"held {kinds[0]} at fit and holds {kinds[1]} in {where}"
-            raise NotNumeric.of(column.name, what, "Convert it to what it was at fit.")
+            raise NotNumeric.of(column.name, what, "Convert it to the type it had at fit.")
         if new := sorted(set(levels or ()).difference(column.levels or ())):
             raise BadLevels.new(column.name, new, column.levels or ())
 

@@ -1,4 +1,4 @@
-"""Reader: one file, of which the columns are known and the rows come in batches."""
+"""Readers of one file, with known columns and rows in batches."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Batch(NamedTuple):
 
 
 class Reader:
-    """What readers of all formats have in common."""
+    """Base of the readers of all formats."""
 
     def __init__(self, file: File, csv: Mapping[str, Any] | None = None) -> None:
         self.file, self.where, self.words = file, str(file.path), dict(csv or {})
@@ -50,11 +50,11 @@ class Reader:
         with self.reading():
             self._check_beginning()
             self.schema = self._schema()
-            _ = self.schema.names  # which fails now, and not later, where they are not UTF-8
+            _ = self.schema.names  # fails now if names are not UTF-8
 
     @property
     def rows(self) -> int:
-        """Number of rows where the file tells, and else a guess from its size."""
+        """Number of rows if the file holds it, otherwise a guess from its size."""
         return self.known_rows or int(self.size / max(8 * len(self.schema.names), 1))
 
     @property
@@ -82,7 +82,7 @@ class Reader:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Turn errors of reading into errors that name the file."""
+        """Convert errors of reading to errors that name the file."""
         import pyarrow as pa
 
         try:

@@ -1,4 +1,4 @@
-"""File table: many files as one table, matched by column name."""
+"""Many files as one table, matched by column name."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class FileBatches:
 
     @property
     def where(self) -> str:
-        """The files, as an error names them."""
+        """Name of the files in errors."""
         first = self.readers[0].where if self.readers else "no file"
         return first if len(self.readers) < 2 else f"{first} and {len(self.readers) - 1:,} more"
 
     @property
     def rows(self) -> int:
-        """About how many rows there are, before any filter."""
+        """Approximate number of rows, before any filter."""
         return sum(reader.rows for reader in self.readers)
 
     @property
@@ -112,7 +112,7 @@ class FileBatches:
         return {n: _one_chunk(table.column(n)) for n in columns}
 
     def _may_match(self, file: File) -> bool:
-        """Say whether the folders of a file leave it a chance to pass the filter."""
+        """Return whether rows of a file can pass the filter, given its folders."""
         import pyarrow as pa
         import pyarrow.dataset as ds
         import pyarrow.fs as fs
@@ -138,9 +138,9 @@ class FileBatches:
         return pa.schema([*reader.schema, *(pa.field(n, t) for n, t in absent)])
 
     def _csv_types(self, reader: Reader, names: Sequence[str]) -> dict[str, Any]:
-        """Return what to read the columns of a CSV file as, which has no types of its own.
+        """Return the types to read the columns of a CSV file as, which has no types of its own.
 
-        The first block would decide otherwise: of a column that is empty there, or holds integers.
+        Otherwise the first block would decide, wrongly for a column that is empty or integer there.
         """
         import pyarrow as pa
 
@@ -207,7 +207,7 @@ def readers_of(files: Files, where: str) -> tuple[Reader, ...]:
 def _check_presence(
     readers: Sequence[Reader], files: Files, used: Sequence[str], response: str | None
 ) -> None:
-    """Raise an error for a file that lacks a column which it must have."""
+    """Raise an error for a file that lacks a required column."""
     holders = {n: str(r.file.path) for r in reversed(readers) for n in r.names}
     must = {n: "the name of the response" for n in holders if n == response}
     if files.weights:
@@ -228,7 +228,7 @@ def _check_presence(
 def kinds_in_files(
     readers: Sequence[Reader], asked: Mapping[str, bool | None], keys: Mapping[str, Any]
 ) -> dict[str, Kind]:
-    """Return what columns hold, in all files alike.
+    """Return the kind of values in each column, which must be the same in all files.
 
     ``asked`` says whether a column of CSV is text; if it is None, the first rows decide.
     """

@@ -1,4 +1,4 @@
-"""Files: which files are a source, what of them is read, and how they are found."""
+"""The files of a source, what to read from them, and how they are found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 class Files:
     """One source, in files that are streamed and never held in memory.
 
-    The response is the column that bears the name of the target's response. Folders named
+    The response is the column with the name of the target's response. Folders named
     ``key=value`` right above a file give it a column ``key``.
 
     Parameters
@@ -41,27 +41,27 @@ class Files:
     paths : str, path, or sequence of them
         A file, a pattern such as ``"history/*.parquet"``, or a folder, which is read with its
         subfolders, leaving out names that begin with a dot or an underscore. CSV (plain, or
-        compressed: .gz, .bz2, .zst, .lz4), Parquet and Feather, told apart by their suffixes.
+        compressed: .gz, .bz2, .zst, .lz4), Parquet and Feather, recognised by their suffixes.
     columns : sequence of str, optional
         The features to read; all that the target has unless given.
     weights : str, optional
-        The column of row weights, which is then no feature.
+        The column of row weights, which is then not a feature.
     filter : pyarrow.dataset.Expression or list of tuples, optional
         Which rows to read: ``[("year", ">=", 2019), ("site", "in", ["a", "b"])]`` for all of these
-        conditions, a list of such lists for any of them. A row for which a condition cannot be
-        told, because the value is null, is left out.
+        conditions, a list of such lists for any of them. A row with a null value in a condition is
+        left out.
     nulls : {"split", "drop", "raise"}, default="split"
-        What a null or NaN in a feature does. ``"split"``: each pattern of missing columns becomes a
+        Use of null or NaN in a feature. ``"split"``: each pattern of missing columns becomes a
         source, as in tables in memory; so do files that lack a column. ``"drop"``: leave the row
         out and count it, also where the response or the weight is null. ``"raise"``: an error.
     format : {"csv", "parquet", "feather"}, optional
         Unless given, by suffix.
     csv : mapping, optional
-        How CSV files are written, by the words of pyarrow.csv:
+        Format of CSV files, in options of pyarrow.csv:
         ``{"delimiter": ";", "decimal_point": ",", "encoding": "latin1"}``.
     workers : int, distributed.Client or SparkSession, optional
-        Who reads: so many threads of this process, or the workers of a Dask or Spark cluster, which
-        must find the files under the same names. Unless given, the ``n_jobs`` of whoever asks.
+        Number of threads of this process, or the workers of a Dask or Spark cluster, which must
+        find the files under the same names. By default the ``n_jobs`` of the caller.
     progress : bool, optional
         Whether to show a bar with rows and bytes; unless given, on a terminal and in a notebook.
 
@@ -106,19 +106,19 @@ class File:
 
     @property
     def suffix(self) -> str:
-        """The suffix that says how the content is written, without that of the compression."""
+        """The suffix of the format, without the suffix of the compression."""
         return _suffix(self.path)
 
     @property
     def codec(self) -> str | None:
-        """How the whole file is compressed."""
+        """Compression of the whole file."""
         return CODECS.get(self.path.suffix.lower())
 
 
 def find_files(
     paths: str | PathLike[str] | Sequence[str | PathLike[str]], form: str | None = None
 ) -> tuple[File, ...]:
-    """Return the files that names, patterns and folders stand for, sorted within each."""
+    """Return the files of names, patterns and folders, sorted within each."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not given:
         raise BadFile.not_found("[]", "It names no file.")

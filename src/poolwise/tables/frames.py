@@ -1,4 +1,4 @@
-"""pandas, polars and Arrow tables, and whatever speaks the Arrow C stream, through narwhals."""
+"""pandas, polars and Arrow tables, and objects with the Arrow C stream interface, by narwhals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from poolwise.numerics.chunks import check_integers
 from poolwise.tables.encoding import Column, KnownLevels
 
 FEW_LEVELS = 20  # texts that look like numbers: more than this are numbers, not codes
-# A number and its unit: a single capital right behind it makes a code of it.
+# A number and its unit: a number followed by a single capital is a code.
 NUMBER = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?(?![A-Z]$)\s*(\D*)")
 
 
@@ -69,7 +69,7 @@ class FrameTable:
         return NotNumeric.of(name, f"of {self.where} {what}", advice, numbers=numbers)
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Say where values are null or NaN."""
+        """Return where values are null or NaN."""
         parts = [_missing(self.frame[n]) for n in names]
         return np.column_stack(parts) if parts else np.zeros((self.rows, 0), dtype=bool)
 
@@ -144,7 +144,7 @@ def _from_stream(table: Any, where: str) -> Any:
 
 
 def _without_views(table: Any) -> Any:
-    """Return an Arrow table whose texts are no views, of which Arrow cannot take some rows."""
+    """Return an Arrow table without string views, of which Arrow cannot take some rows."""
     import pyarrow as pa
 
     plain = pa.large_string()
@@ -164,7 +164,7 @@ def _without_views(table: Any) -> Any:
 
 
 def numbers_among(levels: Sequence[str]) -> list[str]:
-    """Return those of many texts that are numbers, if most of them are; else none.
+    """Return those of many texts that are numbers, if most of them are; else an empty list.
 
     A number may have a unit behind it, the same as most others, or a decimal comma.
     """
@@ -175,7 +175,7 @@ def numbers_among(levels: Sequence[str]) -> list[str]:
 
 
 def _unit_of(text: str) -> str | None:
-    """Return what stands behind the number that a text begins with; None if it does not."""
+    """Return the text behind a leading number; None if there is no number."""
     try:
         return "" if float(text) is not None else None
     except ValueError:
@@ -197,7 +197,7 @@ def _texts(series: nw.Series[Any]) -> NDArray[np.object_]:
     """Return texts, None where one is missing."""
     native = series.to_native()
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
-        # By code: as a whole, integers beside missing values would be written "1.0".
+        # By category: otherwise integers beside missing values would become "1.0".
         levels = np.array([*map(str, native.cat.categories), None], dtype=object)
         return levels[np.asarray(native.cat.codes, dtype=np.intp)]
     texts = np.array(series.cast(nw.String).to_list(), dtype=object)
@@ -210,7 +210,7 @@ def _numbers(series: nw.Series[Any]) -> Array:
         pairs = zip(series.to_list(), _missing(series), strict=True)
         return np.array([np.nan if gone else float(v) for v, gone in pairs], dtype=np.float64)
     if series.dtype.is_integer() and not series.implementation.is_polars():
-        # Arrow's cast refuses what does not fit 53 bits; polars cannot hand over 128 of them.
+        # Arrow's cast fails beyond 53 bits; polars cannot export 128-bit integers.
         return np.asarray(series.to_numpy(), dtype=np.float64)
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""Intake: from the arguments of fit to a Problem.
+"""The Problem of the arguments of fit.
 
 Each table is opened and checked once, its columns are matched by name and encoded alike, and its
 rows are summed.
@@ -85,7 +85,7 @@ class Tables:
     cautions: tuple[PoolwiseWarning, ...]
 
     def problem(self, response: str, intercept: bool) -> Problem:
-        """Return what a method solves."""
+        """Return the problem."""
         return Problem(self.target, self.moments, response, intercept, self.complete, self.rows)
 
     def read_again(self, better: Kept) -> Tables:
@@ -112,7 +112,7 @@ def gather(
 
     Rows of ``X`` that lack a value become sources, one per pattern of missing columns; so do rows
     of a source that lack more than their source does. A pattern with too few rows to estimate
-    their noise is left out, unless it is all the history there is.
+    their noise is left out, unless there is no other source.
     """
     own_name = name_of(y)
     if estimator is None:
@@ -305,10 +305,10 @@ def lacking_somewhere(problem: Problem, columns: Iterable[Column]) -> list[str]:
 
 
 def digits_needed(problem: Problem) -> Kept:
-    """Return the precision that all tables need together, each of them being good by itself.
+    """Return the precision that all tables need together.
 
-    Columns may nearly depend on each other in all tables together, though in none by itself. And if
-    one table had to be exact, so must the others: a sum has the digits of its poorest part.
+    Columns may be nearly dependent in all tables together, though not in any single one. And if
+    one table had to be exact, so must the others: a sum has the digits of its least precise part.
     """
     tables = (problem.target, *problem.sources.values())
     if any(table.sums is not None for table in tables):
@@ -335,7 +335,7 @@ def checked(estimator: BaseEstimator, X: Any, y: Any = "no_validation", *, reset
     """Open a table whose names and shape scikit-learn has checked."""
     y = y if y is None else "no_validation"
     if _is_frame(X):
-        table = open_table(X, "X")  # first: its errors say more than those of scikit-learn
+        table = open_table(X, "X")  # first: its errors are more specific than those of scikit-learn
         validate_data(estimator, _native(X), y, reset=reset, skip_check_array=True)
         return table
     if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.shape[1]:
@@ -390,7 +390,7 @@ def _native(X: Any) -> Any:
 
 
 def _is_frame(X: Any) -> bool:
-    """Say whether X is a data frame; one of Dask too, so that it is refused and not computed."""
+    """Return whether X is a data frame; one of Dask counts, so that it raises an error later."""
     if isinstance(X, np.ndarray):
         return False
     if isinstance(X, FrameTable):  # opened by the command line, which names the file

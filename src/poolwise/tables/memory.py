@@ -1,4 +1,4 @@
-"""Tables in memory: how they are opened, arrays, and the response beside them."""
+"""Arrays and other tables in memory, and the response beside them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Table(Protocol):
         ...
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Say for each row and column whether the value is missing (null or NaN)."""
+        """Return for each row and column whether the value is missing (null or NaN)."""
         ...
 
     def read(self, columns: Sequence[Column], start: int, stop: int) -> Array:
@@ -66,7 +66,7 @@ class ArrayTable:
         return dict.fromkeys(names) if self.rows else {}
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Say where values are NaN."""
+        """Return where values are NaN."""
         part = self.values if tuple(names) == self.names else self.values[:, self._at(names)]
         return np.isnan(part) if part.dtype.kind == "f" else np.zeros(part.shape, dtype=bool)
 

@@ -1,4 +1,4 @@
-"""From moments that fit_moments was given to a Problem: names, and levels as far as names tell."""
+"""The Problem of moments given to fit_moments, with text levels inferred from names."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def gather_moments(
     """Match moments by column name.
 
     A target that has an indicator for every level of a text column counts as a table with this
-    column: the reference level is chosen as for rows. Where it leaves a level out, names do not
-    tell which one. Then a level that the sources have and the target does not is taken for it, if
-    there is a single one.
+    column: the reference level is chosen as for rows. If the target leaves a level out, its name is
+    unknown; if the sources have exactly one level that the target does not, it is taken to be that
+    one.
     """
     own = as_moments(target, "the target")
     if response not in own:
@@ -72,7 +72,7 @@ def gather_moments(
 def _described(own: Moments, response: str) -> tuple[MomentsTable, dict[str, tuple[str, ...]]]:
     """Return the target as a table, and the text columns of which it leaves a level out.
 
-    The latter it does not have as text: their indicators are numbers of the names they have.
+    The indicators of the latter are numeric columns.
     """
     groups = groups_of(own, response)
     every = MomentsTable(own, (), groups, "the target")
@@ -94,7 +94,7 @@ def _reference(
     tables: Mapping[str, MomentsTable],
     cautions: list[PoolwiseWarning],
 ) -> str | None:
-    """Return the level that the target leaves out, if what the sources have tells it."""
+    """Return the level that the target leaves out, if the sources determine it."""
     known = [t.levels([column])[column] for t in tables.values() if column in t.names]
     has = {v for levels in known for v in levels or ()}
     found = sorted(has.difference(named))

@@ -51,25 +51,25 @@ def moments_of(
 
     Numbers and booleans are taken as they are. A column of text becomes one indicator per level,
     all of them (``site=coast``, ``site=inland``): the target decides which one a model leaves out.
-    Columns, weights and nulls of ``Files`` hold unless they are given here.
+    Columns, weights and nulls given here override those of ``Files``.
 
     Parameters
     ----------
     source : table, str, path, list of paths, or Files
-        A table or a stream as in ``fit``, or files, which are read in batches and forgotten.
+        A table or a stream as in ``fit``, or files, which are read in batches.
     columns : sequence of str, optional
         The columns to take; all unless given. The response and the weights are always taken.
     drop : sequence of str
         Columns to leave out.
     texts : sequence of str
-        Columns of CSV files that hold text, although they may look like numbers: codes. Otherwise
+        Columns of CSV files that hold text, such as codes that look like numbers. For other columns
         the first rows of each file decide.
     response : str, optional
-        The column that is the response in a model: it must be there, and hold numbers.
+        The response of a model: this column is required and must be numeric.
     weights : str, optional
-        The column of row weights, which is then no other column.
+        The column of row weights.
     nulls : {"raise", "drop"}, default="raise"
-        What a null or NaN does: raise an error, or leave the row out and count it. For moments of
+        Treatment of null or NaN: raise an error, or leave the row out and count it. For moments of
         each pattern of missing columns see :func:`moments_by_pattern`.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments; see :class:`Moments`.
@@ -77,9 +77,8 @@ def moments_of(
         Threads that read files, -1 for all processors; the result has the same bits for any number.
     parts : str or path, optional
         A folder for the moments of each file, as ``.moments.json``. A file is skipped when its
-        moments are there and neither it nor the options have changed. After a kill the same call
-        goes on, and only new files are read next time. Exact moments have the same bits with and
-        without it. For files only.
+        moments exist and neither it nor the options have changed. After an interruption the same
+        call continues. Exact moments have the same bits with and without it. For files only.
     progress : bool, optional
         Whether to show a bar; unless given, on a terminal and in a notebook.
 
@@ -122,9 +121,8 @@ def moments_by_pattern(
     """Return moments of the rows of each pattern of missing columns, named as ``fit`` names them.
 
     These are ``name`` for the rows that have all columns, ``name without load`` for those that
-    lack ``load``, and so on: what ``fit`` makes of ``sources={name: source}``, with all columns.
-    Each pattern is there, however few rows it has. A file without a column that others have is a
-    pattern too.
+    lack ``load``, and so on, as in ``fit`` with ``sources={name: source}``. Every pattern is
+    included, however few rows it has. A file without a column that others have is a pattern too.
 
     Parameters
     ----------
@@ -133,8 +131,8 @@ def moments_by_pattern(
     name : str, default="source"
         Name of the source.
     response : str, optional
-        The column that is the response in a model: rows without it raise an error. Unless given,
-        to lack it is a pattern like others.
+        The response of a model: rows without it raise an error. Unless given, rows that lack it are
+        a pattern like others.
     columns, drop, texts, weights, precision, n_jobs, parts, progress
         As in :func:`moments_of`.
 
@@ -165,7 +163,7 @@ def moments_by_pattern(
 
 @dataclass(frozen=True, eq=False)
 class MomentsJob:
-    """What to read, and what of it to keep."""
+    """The columns to read, and how."""
 
     source: Any
     wanted: Wanted
@@ -227,7 +225,7 @@ class MomentsJob:
         else:
             columns = self._columns(opened, table.levels(opened.names))
             features = tuple(c for c in columns if c.name != response)
-            if not features:  # the response alone, which is then a column like others
+            if not features:  # only the response, which is then a column like others
                 features, response = columns, None
             rows: dict[Lacks, Pattern]
             if isinstance(table, StreamedTable):
@@ -272,13 +270,13 @@ class MomentsJob:
 
 
 def _as_files(source: Any) -> Any:
-    """Return files where paths were given, and else what was given."""
+    """Return files if paths were given, otherwise the table itself."""
     given = source if isinstance(source, list | tuple) and source else [source]
     return Files(source) if all(isinstance(g, str | PathLike) for g in given) else source
 
 
 def _name_of(source: Any) -> str:
-    """Return what to call a source that has no name."""
+    """Return a name for a source without one."""
     if not isinstance(source, Files):
         return "table"
     if isinstance(source.paths, str | PathLike):

@@ -1,7 +1,7 @@
-"""MomentsTable: moments seen as the table they were taken of, text columns and all.
+"""Moments seen as the table they were computed from, including its text columns.
 
-Moments know encoded columns alone. Those named ``site=coast`` and ``site=inland`` are what is left
-of a text column ``site``; that these are all its levels is told by their means, which sum to one.
+Moments have encoded columns only. Columns named ``site=coast`` and ``site=inland`` are indicators
+of a text column ``site``; they are all its levels if their means sum to one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def kinds_of(levels: Mapping[str, Levels | None]) -> dict[str, tuple[str, ...] |
 
 @dataclass(frozen=True, eq=False)
 class MomentsTable:
-    """Moments, described like a table whose rows nobody has."""
+    """Moments, described like a table without rows."""
 
     moments: Moments
     numbers: tuple[str, ...]  # columns that hold numbers
     texts: Mapping[str, tuple[str, ...]]  # levels that each text column has an indicator for
-    where: str  # what to call them in an error
+    where: str  # their name in an error
     names: tuple[str, ...] = ()  # of all columns
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class MomentsTable:
     def of(
         cls, where: str, moments: Moments, kinds: Mapping[str, Sequence[str] | None], response: str
     ) -> MomentsTable:
-        """Read names as the target's columns say: a column of this name, else a level of one."""
+        """Interpret names by the target's columns: a column of this name, else a level of one."""
         numbers: list[str] = []
         texts: dict[str, list[str]] = {}
         for name in moments.names:
@@ -73,7 +73,7 @@ class MomentsTable:
         return tuple(sorted(v for v, share in shares.items() if share > self._rounding))
 
     def unnamed(self, name: str) -> float:
-        """Return the share of rows that have none of the levels with an indicator."""
+        """Return the share of rows without a named level."""
         if name not in self.texts or self.moments.weight == 0.0:
             return 0.0
         at = self.moments.index(f"{name}={level}" for level in self.texts[name])
@@ -84,7 +84,7 @@ class MomentsTable:
     def part(
         self, wanted: Mapping[str, Levels | None], response: str
     ) -> tuple[Moments, list[PoolwiseWarning]]:
-        """Return the moments of the encoded columns that this table has, as its rows have them.
+        """Return the moments of the encoded columns of the problem that this table has.
 
         A level without an indicator has no rows here: its indicator is zero. Rows without a named
         level are taken to have the reference level.
@@ -110,12 +110,12 @@ class MomentsTable:
         return (found.fill(dict.fromkeys(zeros, 0.0)) if zeros else found), cautions
 
     def extra(self, wanted: Mapping[str, Levels | None]) -> list[str]:
-        """Return the names of columns that the problem has no use for."""
+        """Return the names of columns that the problem does not use."""
         return [n for n in self.numbers if n not in wanted or wanted[n] is not None]
 
     @property
     def _rounding(self) -> float:
-        """What may be left of a share of rows that is zero."""
+        """Largest share of rows that counts as zero."""
         return EXACTLY_NONE if self.moments.precision == "exact" else NONE_LEFT
 
     def _checked_rest(self, name: str, levels: Levels, cautions: list[PoolwiseWarning]) -> float:
@@ -150,7 +150,7 @@ def open_moments(
 def part_of(
     name: str, table: MomentsTable, wanted: Mapping[str, Levels | None], response: str
 ) -> tuple[Moments, list[PoolwiseWarning]]:
-    """Return the part of a source that the target has too, and what to say about the rest."""
+    """Return the part of a source that the target has too, and warnings about the rest."""
     if not any(n in table.names for n in wanted):
         raise BadSource.nothing_shared(name, table.moments.names, list(wanted))
     part, cautions = table.part(wanted, response)
@@ -186,7 +186,7 @@ def _column_of(name: str, kinds: Mapping[str, Sequence[str] | None], where: str)
 
 
 def groups_of(moments: Moments, response: str) -> dict[str, tuple[str, ...]]:
-    """Return the text columns that names alone tell of, with the levels they have indicators for.
+    """Return the text columns inferred from names, with the levels they have indicators for.
 
     These are names with an equals sign, of columns that hold zeros and ones, at most a single one
     per row. The first such sign ends the name of the column.
@@ -206,11 +206,11 @@ def groups_of(moments: Moments, response: str) -> dict[str, tuple[str, ...]]:
 
 
 def flaw_of_indicators(moments: Moments, names: Sequence[str]) -> str | None:
-    """Say why columns are not the indicators of one text column, or return None.
+    """Return why columns are not the indicators of one text column, or None.
 
-    Indicators are zeros and ones, and no row has two ones: the mean of a square is the mean, that
-    of a product is zero. Where ranges are wider than zero to one, as those of a published model
-    are, few digits may be known, and less is asked for.
+    Indicators are zeros and ones, and no row has two ones: the mean of a square is the mean, and
+    the mean of a product is zero. Where ranges are wider than zero to one, as in a published model,
+    few digits may be known, and the tolerance is larger.
     """
     if moments.weight == 0.0:
         return None
@@ -236,6 +236,6 @@ def with_the_rest(table: Moments, named: Sequence[str], output: str, share: floa
     matrix[p, at], shift[p] = -1.0, 1.0
     wider = table.affine((*table.names, output), matrix, shift)
     low, high = wider.low.copy(), wider.high.copy()
-    low[:p], high[:p] = table.low, table.high  # a map knows bounds alone
+    low[:p], high[:p] = table.low, table.high  # a map has only bounds
     low[p], high[p] = float(share >= 1.0 - NONE_LEFT), 1.0
     return replace(wider, low=low, high=high)

@@ -1,8 +1,8 @@
-"""Parts: the moments of each input file in a folder, so that no file is read twice.
+"""The moments of each input file, kept in a folder so that no file is read twice.
 
 For an input ``2019.csv`` the folder holds ``2019.csv-KEY.moments.json``, with a number for each
-further pattern of missing columns, and ``2019.csv-KEY.part.json``, written last, which says from
-what they were made. A job that was killed reads again only the file it was at.
+further pattern of missing columns, and ``2019.csv-KEY.part.json``, written last, which records
+what they were made from. A job that was killed repeats only the file it was reading.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from poolwise.tables.streamed_rows import PatternSums, SumByPattern, check_few, 
 
 
 class FilePart(NamedTuple):
-    """What is known of one input file."""
+    """The results for one input file."""
 
     levels: Mapping[str, Sequence[str]]  # of its text columns
     tally: Tally  # of its rows
@@ -46,7 +46,7 @@ class Parts:
 
     def __init__(self, folder: AnyPath) -> None:
         self.folder = Path(folder)
-        self.reused = 0  # files that were not read, because their moments were there
+        self.reused = 0  # files that were not read, because their moments exist
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -56,7 +56,7 @@ class Parts:
     def find(
         self, reader: Reader, options: str, precision: Precision, kept: Kept
     ) -> FilePart | None:
-        """Return the moments of a file that has not changed, if they are there and whole."""
+        """Return the moments of a file that has not changed, if they exist and are complete."""
         try:
             record = json.loads(self._path(reader, ".part.json").read_text(encoding="ascii"))
             digits = PRECISIONS.index(record["precision"]) - PRECISIONS.index(kept)

@@ -1,4 +1,4 @@
-"""RowSplitter: parts of a streamed table as numbers, split by the columns that rows lack."""
+"""Parts of a streamed table as numbers, split by the columns that rows lack."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class RowSplitter:
-    """How parts of a table become numbers, split by the columns that rows lack."""
+    """Converts parts of a table to numbers, split by the columns that rows lack."""
 
     columns: tuple[Column, ...]
     response: str | None
@@ -127,7 +127,7 @@ class RowSplitter:
             bad = int(np.count_nonzero(nulls[self.response] & used))
             raise NotFinite(
                 f"{capital(part.where)} lacks the response {self.response!r} in {bad:,} of "
-                f"{part.rows:,} rows, and such rows are of no use.",
+                f"{part.rows:,} rows, which cannot be used.",
                 "Of files, leave them out with Files(..., filter="
                 f"~pyarrow.dataset.field({self.response!r}).is_null(nan_is_null=True)), or leave "
                 'out all that lack any value with Files(..., nulls="drop"). Of a data frame or a '
@@ -175,12 +175,12 @@ class RowSplitter:
 
 
 def _are_finite(arrays: Sequence[Array]) -> bool:
-    """Say whether all numbers are finite: so are the least and the greatest, then."""
+    """Return whether all numbers are finite, from the least and the greatest."""
     return all(math.isfinite(a.min()) and math.isfinite(a.max()) for a in arrays if a.size)
 
 
 def _codes(gone: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give different rows of a table of booleans different numbers."""
+    """Return a number for each row of a table of booleans, equal for equal rows only."""
     if gone.shape[1] < 63:
         return np.asarray(gone @ (1 << np.arange(gone.shape[1])), dtype=np.intp)
     return np.unique(np.packbits(gone, axis=1), axis=0, return_inverse=True)[1].reshape(-1)

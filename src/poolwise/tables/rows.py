@@ -1,4 +1,4 @@
-"""Rows of a table in memory: their moments, and their split by the columns they lack."""
+"""Moments of rows in memory, split by the columns they lack."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TableRows:
     response: str | None  # its name; None where no column is one
     y: Array | None
     weights: Array | None
-    where: str  # what to call the rows in an error
+    where: str  # name of the rows in an error
     jobs: int = 1  # threads that add up long tables
     names: tuple[str, ...] = field(init=False)  # of the encoded columns, and of the response
 
@@ -150,7 +150,7 @@ class TableRows:
                     delayed(sums)(self._parts(*span)) for span in spans
                 )
             except NotFinite:
-                return sums(self._parts(0, rows))  # it counts all rows, not those of one span
+                return sums(self._parts(0, rows))  # its error counts all rows, not one span
         return Moments.total(self.names, each)
 
     def _parts(self, first: int, last: int) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
@@ -162,7 +162,7 @@ class TableRows:
 
 
 def rows_at_once(columns: int) -> int:
-    """Return how many rows of a wide table to read at a time."""
+    """Return the number of rows of a wide table to read at a time."""
     return max(1024, min(BLOCK, VALUES // max(columns, 1)))
 
 
@@ -204,7 +204,7 @@ def named_patterns(
 def pattern_name(
     name: str, lacks: Sequence[str], taken: Collection[str], known: Collection[str] = ()
 ) -> str:
-    """Name the rows of a table that lack some columns, unlike any other source."""
+    """Name the rows of a table that lack some columns, differently from any other source."""
     if not lacks:
         return name
     full = f"{name} without {', '.join(lacks)}"

@@ -1,4 +1,4 @@
-"""Sources: what a source can be, and how each kind is opened."""
+"""The kinds of sources, and how each is opened."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Given(NamedTuple):
 
 
 class Sources:
-    """A container of sources that scikit-learn passes on whole.
+    """A container of sources that scikit-learn does not split.
 
-    scikit-learn cuts every fit argument with a length like that of ``X`` into training rows.
-    This container has no length, so cross-validation leaves it alone.
+    In cross-validation scikit-learn splits every fit argument that has as many entries as ``X``
+    has rows. This container has no length, so it is passed on unchanged.
 
     Parameters
     ----------
@@ -70,17 +70,17 @@ class Sources:
 
 
 def sources_of(given: Any, target_rows: int) -> Sources:
-    """Wrap the sources of a fit; raise an error if scikit-learn may have cut them like rows."""
+    """Wrap the sources of a fit; raise an error if scikit-learn may have split them like rows."""
     if isinstance(given, Sources):
         return given
-    # A path that was cut would be a list of letters. A frame elsewhere is never cut, and would have
-    # to be computed to tell its length.
+    # A path that was split would be a list of letters. A frame elsewhere is never split, and would
+    # have to be computed to know its length.
     kept = isinstance(given, tuple | Mapping | Moments | str | PathLike) or is_elsewhere(given)
     if not kept and hasattr(given, "__len__") and len(given) == target_rows:
         raise BadSource(
             f"sources is a {type(given).__name__} of length {target_rows}, and X has "
-            f"{target_rows} rows: scikit-learn cuts such an argument like rows in "
-            "cross-validation, so sources may have been lost.",
+            f"{target_rows} rows: in cross-validation scikit-learn splits such an argument like "
+            "rows, so sources may have been lost.",
             "Wrap it: sources=poolwise.Sources(...).",
         )
     return Sources(given)
@@ -122,8 +122,8 @@ def _source(name: str, source: Any) -> Given | Moments:
         return Given(*source)
     if is_elsewhere(source):
         return Given(source)
-    # Of a lazy frame, only the type is asked for columns: the frame would have to be planned. Other
-    # objects of Dask have every attribute.
+    # Only the type of a lazy frame is asked for columns: the frame would have to be planned.
+    # Other objects of Dask have every attribute.
     holders = (type(source), source)
     is_table = hasattr(source, "__arrow_c_stream__") or any(hasattr(h, "columns") for h in holders)
     is_dask = hasattr(source, "__dask_graph__")
@@ -138,7 +138,7 @@ def _source(name: str, source: Any) -> Given | Moments:
 
 
 def is_elsewhere(table: Any) -> bool:
-    """Say whether rows are on a cluster or in a dataset; nothing is imported to find out."""
+    """Return whether rows are on a cluster or in a dataset, without an import."""
     return _engine_of(table) is not None
 
 
@@ -165,7 +165,7 @@ def find_frame(table: Any, where: str) -> UnreadFrame:
 def open_frame(
     frame: UnreadFrame, where: str, texts: Mapping[str, bool], response: str | None
 ) -> StreamedTable:
-    """Open a frame as a table, reading none of its rows yet."""
+    """Open a frame as a table, without reading its rows."""
     engine, table, types = frame
     kinds = kinds_wanted(types, engine.kind_of_type, where, texts, response)
     return StreamedTable(engine.TableBatches(table, tuple(types), kinds, where), where)

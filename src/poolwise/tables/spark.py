@@ -61,7 +61,7 @@ class TableBatches(FrameBatches):
             yield _opened(found.pop(number), seen)
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
-        """Bring all rows here, a partition or two at a time."""
+        """Fetch all rows, a partition or two at a time."""
         import pyarrow as pa
 
         packed = self._columns(names).mapInArrow(_packed, "rows binary")
@@ -70,7 +70,7 @@ class TableBatches(FrameBatches):
                 yield from ArrowShard(stream, tuple(names), self.where).parts(names)
 
     def _columns(self, names: Sequence[str]) -> Any:
-        """Select by position: in a name, a dot means something to Spark, and case does not."""
+        """Select by position: Spark interprets dots in names and ignores case."""
         numbered = self.frame.toDF(*(f"c{k}" for k in range(len(self.names))))
         return numbered.select(*(f"c{self.names.index(n)}" for n in names))
 
@@ -81,7 +81,7 @@ def types_of(frame: Any) -> list[tuple[str, str]]:
 
 
 def kind_of_type(name: str) -> Kind | None:
-    """Return what a type of Spark holds."""
+    """Return the kind of values of a Spark type."""
     return KINDS.get(re.split(r"[ (<]", name)[0])  # string collate ..., decimal(10,2), array<...>
 
 
@@ -124,7 +124,7 @@ def _read_partition(
 
 
 def _found(number: int, task: Task, shard: Shard) -> Any:
-    """Return the result of a shard, or the error that the driver shall raise without retries."""
+    """Return the result of a shard, or the error that the driver should raise without retries."""
     import pyarrow as pa
 
     try:
@@ -143,7 +143,7 @@ def _opened(found: bytes, seen: Seen) -> Any:
 
 
 def _packed(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield each batch as the bytes of one cell, so that rows leave Spark as they came."""
+    """Yield each batch as the bytes of one cell, so that Spark does not change the rows."""
     import pyarrow as pa
 
     for batch in batches:

@@ -1,7 +1,7 @@
-"""StreamedTable: a table in shards, each read where its rows are and then forgotten.
+"""A table in shards, each read where its rows are and not kept.
 
 A task turns the rows of a shard into something that can be added up: levels, or moments. The sum is
-taken in the order of the shards, so that its bits do not depend on who reads them.
+taken in the order of the shards, so that its bits do not depend on the workers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from poolwise.tables.encoding import MOST_LEVELS, KnownLevels
 from poolwise.tables.files import Nulls
 
 CLUSTERS = {"distributed": "dask", "pyspark": "spark"}  # package of a client -> our module
-Seen = Callable[[int, float], None]  # is told how many rows and bytes were read
+Seen = Callable[[int, float], None]  # called with the numbers of rows and bytes that were read
 
 
 class Part(NamedTuple):
@@ -46,7 +46,7 @@ class Shard(Protocol):
 
     @property
     def where(self) -> str:
-        """What to call the rows in an error."""
+        """Name of the rows in an error."""
         ...
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
@@ -71,7 +71,7 @@ class ArrowShard:
 
 
 class Task(Protocol):
-    """What a worker does with the rows of a shard; it and its result, a sum, can be pickled."""
+    """Computation of a worker on the rows of a shard; it and its result, a sum, can be pickled."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -117,7 +117,7 @@ def read_alone(task: Task, shard: Shard) -> Done:
 
 
 class Workers(Protocol):
-    """Whoever can read shards."""
+    """Readers of shards."""
 
     def each(self, task: Task, shards: Sequence[Shard], seen: Seen) -> Iterator[Any]:
         """Run a task on every shard; yield the results in the order of the shards."""
@@ -144,7 +144,7 @@ class Threads:
 
 
 def workers_of(given: Any, jobs: int | None = None) -> Workers:
-    """Return the workers that were asked for."""
+    """Return the workers that were requested."""
     if given is None:
         return Threads(checked_jobs(jobs))
     if isinstance(given, int):
@@ -167,12 +167,12 @@ class Batches(Shard, Protocol):
 
     @property
     def kinds(self) -> Mapping[str, Kind]:
-        """What the columns hold that may be read."""
+        """The kinds of the columns that may be read."""
         ...
 
     @property
     def rows(self) -> int | None:
-        """About how many rows there are; None if that is not known before they are read."""
+        """Approximate number of rows; None if it is not known before they are read."""
         ...
 
     @property
@@ -187,7 +187,7 @@ class Batches(Shard, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FrameBatches:
-    """What batches of a frame, a stream or a dataset have in common."""
+    """Base of batches of a frame, a stream or a dataset."""
 
     frame: Any
     names: tuple[str, ...]
@@ -202,9 +202,9 @@ class StreamedTable:
     """A table of any size."""
 
     batches: Batches
-    where: str  # what to call it in an error
+    where: str  # its name in an error
     weights: str | None = None  # the column of row weights
-    nulls: Nulls = "split"  # what a missing value does; see Files
+    nulls: Nulls = "split"  # how to treat a missing value; see Files
     progress: bool | None = None  # whether to show a bar
 
     @property

@@ -1,4 +1,4 @@
-"""StreamedRows: the rows of a streamed table, as moments of each pattern of missing columns."""
+"""Moments of a streamed table, for each pattern of missing columns."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SumByPattern:
 
 
 def without_void(found: Mapping[Lacks, T], columns: Sequence[Column]) -> dict[Lacks, T]:
-    """Sort patterns; a column that no row has is part of none: the whole table lacks it."""
+    """Sort patterns; a column that no row has is not part of a pattern: the table lacks it."""
     void = set.intersection(*map(set, found)) if found else set[str]()
     return {
         tuple(n for n in lacks if n not in void): found[lacks]
@@ -102,15 +102,15 @@ class StreamedRows:
 
     @cached_property
     def splitter(self) -> RowSplitter:
-        """How parts of the table become numbers."""
+        """Converts parts of the table to numbers."""
         return RowSplitter(self.columns, self.response, self.table.weights, self.table.nulls)
 
     def by_pattern(
         self, precision: Precision = "auto", *, intercept: bool = True
     ) -> dict[Lacks, StreamedPattern]:
-        """Read all rows once, and patterns whose sums turn out to be too poor once more.
+        """Read all rows once, and patterns whose sums are not precise enough once more.
 
-        A column that no row has is part of no pattern: it is the table that lacks it.
+        A column that no row has is not part of a pattern: the table lacks it.
         """
         found = self.moments(precision)
         if precision == "auto":
@@ -121,14 +121,14 @@ class StreamedRows:
         return without_void(patterns, self.columns)
 
     def cautions(self) -> list[PoolwiseWarning]:
-        """Say how many rows were dropped in reading."""
+        """Return a warning about rows that were dropped."""
         own = self.tally
         if self.table.nulls != "drop" or not own.incomplete:
             return []
         return [LeftOut.rows(self.source, own.counts, own.incomplete, own.rows)]
 
     def moments(self, precision: Precision) -> dict[Lacks, Moments]:
-        """Return moments by the columns that rows lack, from an earlier reading if there is one."""
+        """Return moments by the columns that rows lack, from an earlier pass if there was one."""
         if precision not in self._read:
             rows, columns = self.table.batches.rows, len(self.splitter.names_of(()))
             is_long = precision == "auto" and rows is None
@@ -137,12 +137,12 @@ class StreamedRows:
         return self._read[precision]
 
     def _better(self, moments: Moments, intercept: bool) -> Kept:
-        """Return the precision to read with again, or that which there is; see Moments.read."""
+        """Return the precision for a second pass; see Moments.read."""
         full = [names for names in wholes(self.columns) if names[0] in moments]
         return moments.better_precision(full, intercept=intercept)
 
     def _sum(self, precision: Kept, only: Collection[Lacks] | None = None) -> dict[Lacks, Moments]:
-        """Add up the rows of each pattern, or of some, in one reading."""
+        """Add up the rows of each pattern, or of some, in one pass."""
         which = None if only is None else tuple(sorted(only))
         task = SumByPattern(self.splitter, precision, which, self.table.where)
         found = self.table.total(task) or PatternSums({}, Tally())
@@ -165,8 +165,8 @@ class StreamedPattern:
         return tuple(c for c in self.rows.columns if c.name not in self.lacks)
 
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
-        """Return the moments, from an earlier reading or from a new one."""
-        del intercept  # what it asks for was read when the table was split
+        """Return the moments, from an earlier pass or from a new one."""
+        del intercept  # it was considered when the table was split
         return self.rows.moments(precision)[self.lacks]
 
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:

@@ -1,4 +1,4 @@
-"""Streams: Arrow C streams and lazy polars frames, read once, and pyarrow datasets."""
+"""Arrow C streams and lazy polars frames, read once, and pyarrow datasets."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _collected(frame: Any) -> Iterator[Any]:
 
 
 def is_stream(table: Any) -> bool:
-    """Say whether a table comes in batches and is not in memory already."""
+    """Return whether a table comes in batches and is not in memory already."""
     if nw.dependencies.is_polars_lazyframe(table):
         return hasattr(table, "collect_batches")
     if nw.dependencies.is_into_dataframe(table) or nw.dependencies.is_into_series(table):
@@ -67,8 +67,8 @@ def types_of(stream: Any) -> list[tuple[str, Any]]:
 class TableBatches:
     """Rows of a stream, which can be read again, or of a dataset, which are not kept.
 
-    A stream runs once, when rows are first asked for. The columns that may be needed are kept: in
-    memory while that is little, in a temporary file from there on.
+    A stream runs once, when rows are first requested. The columns that may be needed are kept: in
+    memory while they are small, then in a temporary file.
     """
 
     frame: Any
@@ -78,7 +78,7 @@ class TableBatches:
 
     @property
     def rows(self) -> int | None:
-        """Number of rows of a stream; a dataset would have to read text files to tell."""
+        """Number of rows of a stream; None for a dataset, which would have to read text files."""
         return None if self._kept is None else self._kept.rows
 
     @property
@@ -115,7 +115,7 @@ class TableBatches:
 
 
 class KeptBatches:
-    """Batches, in memory or in a temporary file that goes when this does."""
+    """Batches, in memory or in a temporary file that is deleted with this object."""
 
     def __init__(self) -> None:
         self.rows, self.size, self._batches, self._path = 0, 0, list[Any](), ""

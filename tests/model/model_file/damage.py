@@ -166,7 +166,7 @@ BAD = {
         at("fit", "tails", "freedom"),
     ),
     "unknown deviation": (put("x", "fit", "tails", "deviation"), at("fit", "tails", "deviation")),
-    "bounds backwards": (put([2.0, 1.0], "fit", "bounds"), "end at 1, below their beginning at 2"),
+    "bounds backwards": (put([2.0, 1.0], "fit", "bounds"), "bound, 1, is below the lower bound, 2"),
     "one bound": (put([2.0], "fit", "bounds"), "of length 2 " + at("fit", "bounds")),
     "moments a list": (put([], "moments"), at("moments")),
     "no target": (put(None, "moments", "target"), at("moments", "target")),

@@ -131,7 +131,7 @@ def test_workers_that_are_all_gone_are_not_waited_for(tmp_path, brittle, rows, m
     next(each)
     brittle.cluster.scale(0)
     until(lambda: not brittle.nthreads())
-    with pytest.raises(WorkersLost, match=r"001\.parquet was read \(no worker is left"):
+    with pytest.raises(WorkersLost, match=r"001\.parquet was read \(there has been no worker"):
         list(each)
 
 

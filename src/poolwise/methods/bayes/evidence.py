@@ -1,4 +1,4 @@
-r"""Evidence: how probable the data are at each point of the grid, all else integrated out.
+r"""Log evidence at each point of the grid of scales, with coefficients integrated out.
 
 At one point everything is Gaussian. With the target's products :math:`S_T, b_T, y_T^\top y_T`, the
 rows :math:`M, k` of a frame with variances :math:`v = 1 + c^2\varepsilon`, and the prior precision
@@ -12,7 +12,7 @@ rows :math:`M, k` of a frame with variances :math:`v = 1 + c^2\varepsilon`, and 
    + Q - h^\top\Lambda^{-1}h\bigr) + \text{const} .
 
 One Cholesky factor of :math:`\begin{pmatrix}\Lambda & h\\ h^\top & Q + 1\end{pmatrix}` gives all of
-it. New coefficients come last: their block, before their prior is added, serves every shape of it.
+it. New coefficients come last: their block, before their prior is added, is shared by all shapes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from poolwise.methods.bayes.scaling import SHAPE_PRIOR, SHAPES, ZELLNER, Grid
 JITTER = 2e-13  # relative to each entry of the diagonal, never to the largest
 LEVEL_VARIANCE = 1e6  # prior variance of the intercept, in units of the source's noise
 SLACK = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # added where that is too little
-NEAR = 9.0  # nats below the best that the search goes on from
+NEAR = 9.0  # nats below the best from which the search continues
 ROUNDS = 8  # of the search
 USUAL = 2  # place of the size of shared coefficients where it begins
 COARSE = 5  # steps between the ratios where it begins: one, unless the source has little noise
@@ -63,13 +63,13 @@ class Evidence:
     rows : float
         Number of its rows.
     frames : Frames
-        What the sources say.
+        Information of the sources.
     grid : Grid
         The scales.
     noise, size : float
         Of a source, and of its coefficients: the units of the scales.
     spread : array of shape (accounts,)
-        Variance of new features that shared ones leave open.
+        Residual variance of new features given shared ones.
     zellner : array of shape (accounts, q, q)
         Prior precision of new coefficients in the shape of Zellner, of trace q.
     lead : int
@@ -136,7 +136,7 @@ class Evidence:
         of: Places,
         size: Places,
     ) -> Factored:
-        """Join the target, what sources say, and the prior.
+        """Combine the target, the information of the sources, and the prior.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class Evidence:
     def search(self) -> tuple[Cells, Array]:
         """Return the points that matter, and their log evidence.
 
-        Begins with a coarse grid and goes on from points near the best to all their neighbours.
+        The search begins with a coarse grid and adds all neighbours of points near the best.
         """
         shape = (len(self.frames.log_weight), *self.grid.shape)
         shares = np.arange(1, shape[1], 2) if shape[1] > 1 else np.zeros(1, dtype=np.intp)
@@ -216,7 +216,7 @@ class Evidence:
             best = max(best, float(top.max()))
             near = found[-1][top > best - (NEAR if step == 0 else NEAR - 2.0)]
             here = _marked(near, shape)  # neighbours of points found earlier are done already
-            # Share and ratio go together along a ridge; the size has little to do with either.
+            # Share and ratio vary together along a ridge; the size hardly depends on either.
             wanted = _widened(_widened(here, 0), 1) | _widened(here, 2)
             more = np.flatnonzero(np.moveaxis(wanted & ~done, -1, 0))
             if not len(more):
@@ -235,7 +235,7 @@ def runs(places: Places) -> tuple[Places, Places]:
 
 
 def _marked(cells: Cells, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return where points are, frames last: next to each other in memory, they widen quickly."""
+    """Return a mask of points; frames are the last axis, which is fast to widen."""
     frame, *places = cells.T
     at = np.zeros((*shape[1:], shape[0]), dtype=np.bool_)
     at[*places, frame] = True
@@ -267,7 +267,7 @@ def _root(A: Array) -> Array:
             return np.linalg.cholesky(slack).astype(np.float64, copy=False)
         except np.linalg.LinAlgError:
             continue
-    return np.linalg.cholesky(A).astype(np.float64, copy=False)  # says what is wrong
+    return np.linalg.cholesky(A).astype(np.float64, copy=False)  # raises NumPy's error
 
 
 WORTH = 1e-4  # weight of a point, relative to the largest, below which it is left out
@@ -275,7 +275,7 @@ WORTH = 1e-4  # weight of a point, relative to the largest, below which it is le
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Mean and covariance of coefficients, and of what goes with them.
+    """Posterior of coefficients, noise and conflict.
 
     Parameters
     ----------

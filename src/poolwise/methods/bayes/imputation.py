@@ -1,8 +1,8 @@
 r"""Imputation of the features that a source lacks from those it has, with its error.
 
 In the target :math:`x'' = m + x' B + v`. Given the source's features, the response has the
-coefficients :math:`\theta' + B\theta''`. Only the target tells :math:`B`; its error belongs into
-the covariance of what the source says: for coefficients :math:`\theta'' \sim N(0, c^2 I)` it is
+coefficients :math:`\theta' + B\theta''`. Only the target determines :math:`B`; its error adds to
+the covariance of the source's information: for coefficients :math:`\theta'' \sim N(0, c^2 I)` by
 :math:`c^2 C`, where :math:`C` is the sum of the covariances of the columns of :math:`B`.
 
 The regressions are ridges whose penalty is integrated out. For :math:`p` standardised features with
@@ -27,7 +27,7 @@ from poolwise.methods.bayes.scaling import ScaledTable, log_uniform
 
 LOGITS = np.arange(-7.0, 16.01, 0.5)  # of R squared
 DEPENDENT = 1e-11  # eigenvalue, relative to the largest, that counts as zero
-EXACT = 1e-14  # share of the response below which nothing is left of it
+EXACT = 1e-14  # share of the response below which a residual counts as zero
 LEAST = 1e-300
 
 
@@ -167,7 +167,7 @@ class Imputation:
     def residual(
         self, target: ScaledTable, has: NDArray[np.intp], lacks: NDArray[np.intp]
     ) -> Array:
-        """Return the covariance of what is left of the lacking features, with trace ``spread``."""
+        """Return the residual covariance of the lacking features, with trace ``spread``."""
         S, B = target.gram, self.B
         across = B.T @ S[np.ix_(has, lacks)]
         left = S[np.ix_(lacks, lacks)] - across - across.T + B.T @ S[np.ix_(has, has)] @ B
@@ -183,7 +183,7 @@ class Imputation:
 def imputations(
     target: ScaledTable, has: NDArray[np.intp], lacks: NDArray[np.intp]
 ) -> dict[str, Imputation]:
-    """Return the accounts that the data leave possible.
+    """Return the accounts of the lacking features with their probabilities.
 
     ``"each"``: each lacking feature has a regression of its own. ``"together"``: all have the same
     penalty. ``"none"``: there is no relation at all.

@@ -1,9 +1,9 @@
-r"""Missing: the model for rows that lack some features, from the same posterior.
+r"""The model for rows that lack some features, from the same posterior.
 
 In the target the lacking features are :math:`x_M = m + x_O B + v` given those that are there.
 So the response has the coefficients :math:`\theta_O + B\theta_M` and the noise
-:math:`\sigma^2 + \theta_M^\top\Sigma_v\theta_M`. Where some sources lack just these features, they
-tell those coefficients themselves; see ``short_posterior``.
+:math:`\sigma^2 + \theta_M^\top\Sigma_v\theta_M`. Sources that lack exactly these features inform
+about those coefficients directly; see ``short_posterior``.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ def short_posterior(
     r"""Return mean and covariance of the coefficients given the features of a group alone.
 
     At one point of the grid they are :math:`\beta = P\theta + \epsilon`, and the sources of the
-    group tell something about the error of the imputation:
+    group inform about the error of the imputation:
 
     .. math:: \operatorname E[\epsilon \mid \theta] = c^2 B_c R^\top V^{-1}(k - RP\theta), \quad
        \operatorname{Var}[\epsilon \mid \theta] = c^2 B_c - c^2 B_c R^\top V^{-1} R\, c^2 B_c .
 
-    Conflict stays in :math:`V`: a source in conflict tells little.
+    Conflict is part of :math:`V`: a source in conflict has little influence.
     """
     f, group = evidence.frames, groups[number]
     accounts = range(len(evidence.spread))

@@ -1,8 +1,8 @@
-r"""Pseudo-rows: what sources say about the coefficients, in as few rows as there are.
+r"""The information of sources about the coefficients, one pseudo-row for each coefficient.
 
 **Compression**
-A source says :math:`y = \beta_0 + x'\beta' + \text{noise}` with the noise :math:`\sigma_S^2`. With
-the products :math:`G = U e U^\top` of its features about their means, all it has to say is
+In a source, :math:`y = \beta_0 + x'\beta' + \text{noise}` with the noise :math:`\sigma_S^2`. With
+the products :math:`G = U e U^\top` of its features about their means, its information is
 
 .. math:: k = J\beta + N(0, I), \qquad
    J = \frac1{\sigma_S} \begin{pmatrix} 0 & \sqrt e\,U^\top \\ \sqrt{n_S} &
@@ -15,15 +15,15 @@ A source in conflict has the coefficients :math:`\beta + \delta`, where :math:`\
 variance :math:`\tau/d_S` for each feature and :math:`\tau_0` for the intercept. A level of conflict
 is a pair :math:`(\tau, \tau_0)`, in units of the source's noise :math:`\sigma_S^2`; the last one is
 in units of the response's variance instead, since a source of little noise may still be wrong about
-everything. What the source has to say about :math:`\beta` at a level is the information of
+everything. At each level, the information of the source about :math:`\beta` is
 :math:`k = J\beta + N(0, V_0)`,
 
 .. math:: V_0 = I + \tfrac\tau{d_S} J_{x'} J_{x'}^\top + \tau_0 J_0 J_0^\top .
 
 **Frames**
-Sources with the same features speak about the same coefficients :math:`\beta = P\theta + \epsilon`,
+Sources with the same features inform about the same :math:`\beta = P\theta + \epsilon`,
 where :math:`P = (I, B)` and :math:`\epsilon \sim N(0, c^2 B_c)` is the error of the imputation,
-the same for all of them. So their informations are added first. With
+the same for all of them. So their information is added first. With
 :math:`H = R^\top R` their sum, :math:`k = R^{-\top} h`, and the spectrum
 :math:`R B_c R^\top = U \varepsilon U^\top`,
 
@@ -101,7 +101,7 @@ class Levels:
 
 
 def levels(*, intercept: bool) -> Levels:
-    """Return the levels: none, of the intercept alone, of everything, and without end."""
+    """Return the levels: none, in the intercept, in all coefficients, and unlimited."""
     kinds = [
         (0.0, 0.0, 0.0),
         *((0.0, v, 0.0) for v in SIZES if intercept),
@@ -288,5 +288,5 @@ def _rooted(precision: Array, cross: Array) -> tuple[Array, Array]:
 
 
 def _log(probability: Array) -> Array:
-    """Return logs, of which those of zero are never used."""
+    """Return logarithms without a warning for zeros, whose logarithms are never used."""
     return np.log(np.where(probability > 0.0, probability, 1.0))

@@ -1,4 +1,4 @@
-"""Scaling: a problem in standard deviations, and the grid of scales that are integrated out."""
+"""A problem in units of standard deviations, and the grid of scales that are integrated out."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.numerics.double_double import Pair
 
-CONSTANT = 1e-14  # deviation of a column, relative to its largest number, that is mere rounding
-OTHER_UNITS = 100.0, 1e6  # times the target's deviation: more than chance, less than doubles hold
+CONSTANT = 1e-14  # deviation of a column, relative to its largest number, that is only rounding
+OTHER_UNITS = 100.0, 1e6  # times the target's deviation: beyond chance, within doubles
 ENOUGH = 3.0  # rows of a source below which nothing is learned from it
-FEW_ROWS = "fewer than three rows tell nothing about their noise"
+FEW_ROWS = "fewer than three rows do not determine their noise"
 NOTHING_VARIES = "none of their features varies"
 
 
@@ -133,16 +133,16 @@ class _Doubles:
 
 
 def _rank(table: ScaledTable, features: Sequence[str]) -> tuple[float, list[str], float, float]:
-    """Return what sources are sorted by: the largest first, whatever order they came in."""
+    """Return the sort key of sources: the largest first, independent of their given order."""
     return -table.weight, sorted(features[j] for j in table.at), table.step, table.square
 
 
 def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, float], float]:
-    """Return the pooled standard deviation of each column, zero where there is none.
+    """Return the pooled standard deviation of each column, zero if it is constant.
 
-    Where history has a column in other units, the pooled deviation is that of neither table, and a
-    prior in it would hold the target's coefficient near zero. It is the target's own then. Below a
-    hundredfold deviation it is not: columns of mostly one value come to that by chance.
+    If a source has a column in other units, the pooled deviation suits neither table, and a prior
+    in this unit would shrink the target's coefficient to zero. Beyond a ratio of 100, the target's
+    own deviation is used instead. Columns of mostly one value reach smaller ratios by chance.
     """
     units = {}
     for name in problem.target.names:
@@ -193,7 +193,7 @@ def _scaled_table(
 SHARES = np.arange(-6.0, 22.1, 2.0)  # logit of phi
 RATIOS = np.arange(-4.8, 4.81, 1.2)  # log of s
 RATIO_SCALE = 0.3
-ENOUGH_FREE = 8.0  # rows beyond coefficients from which on the target tells its own noise
+ENOUGH_FREE = 8.0  # degrees of freedom from which the target determines its own noise
 STEP = 1.5  # of the finer grid, in standard deviations of the log of that noise
 SIZES = np.array([0.03, 0.5, 10.0, 200.0])  # of shared coefficients
 SIZE_PRIOR = np.array([0.01, 0.04, 0.45, 0.5])
@@ -213,7 +213,7 @@ class Grid:
     - the shape of the prior of new coefficients: the same variance :math:`r c^2` for each, or
       Zellner's, which follows their covariance.
 
-    With :math:`t` the variance of new features that shared ones leave open, the noise is
+    With :math:`t` the residual variance of new features given shared ones, the noise is
     :math:`\sigma^2 = s\sigma_S^2(1 - \varphi)`, and :math:`c^2 = s\sigma_S^2\varphi/t`.
 
     """
@@ -235,11 +235,11 @@ class Grid:
 def grid(
     *, has_new: bool, residual: float | None = None, free: float = 0.0, most: float = 0.0
 ) -> Grid:
-    """Return the grid; without new features there is nothing for them to explain.
+    """Return the grid; without new features their share is zero.
 
-    A target of many rows tells its noise so well that it falls between two points of a coarse
-    grid. Then the grid is as fine as that, and has its middle there; and one of the shares is that
-    for which the target's noise, given the same features, is the source's.
+    With many target rows, the posterior of the noise is narrower than the step of a coarse grid.
+    The grid is then refined and centred at the target's noise, and one of the shares is the value
+    at which the target's noise, given the same features, equals the source's.
 
     Parameters
     ----------
@@ -250,8 +250,8 @@ def grid(
     free : float
         Rows it was estimated from, less coefficients.
     most : float
-        Variance of the target's response, relative to the source's noise: a source of little noise
-        says nothing about that of the target, which may be anything up to this.
+        Variance of the target's response, relative to the source's noise: an upper bound of the
+        target's noise, which a source of little noise does not determine.
     """
     known = residual if residual and free >= ENOUGH_FREE else None
     shares = SHARES if has_new else np.array([-np.inf])
@@ -277,7 +277,7 @@ def grid(
 
 
 def _offset(logit: float) -> float:
-    """Return how to move the shares, at most half a step, so that one of them is here."""
+    """Return the shift of the shares, at most half a step, that puts one of them at this value."""
     step = SHARES[1] - SHARES[0]
     return float((logit - SHARES[0] + step / 2) % step - step / 2)
 

@@ -1,8 +1,7 @@
-"""Settings: which levels of conflict to look at, when there are several sources.
+"""The combinations of conflict levels to average over when there are several sources.
 
-With few sources, every combination. With more, the posterior of each source's level is found in
-turn, given those of the others on average (a mean field); then every combination of the sources
-that are in doubt, the others on average.
+With few sources, all combinations. With more, a mean field gives the posterior of each source's
+level; then all combinations of the uncertain sources are used, the others averaged.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from poolwise.methods.bayes.pseudo_rows import MOST, Group, Levels, frames
 SWEEPS = 3
 SETTLED = 0.02  # change of a probability that ends the sweeps
 DOMINANT = 12  # points of the grid on which sweeps are made
-DOUBT = 0.02  # probability of a level that is looked at
+DOUBT = 0.02  # least probability of a level that is considered
 
 
 def probable_settings(groups: Sequence[Group], known: Levels, evidence: Evidence) -> Array:
@@ -29,7 +28,7 @@ def probable_settings(groups: Sequence[Group], known: Levels, evidence: Evidence
 
 
 def _around(belief: Array) -> Array:
-    """Return every combination of levels of the sources most in doubt, the others on average."""
+    """Return all combinations of levels of the most uncertain sources, the others averaged."""
     settings = belief[None]
     surprise = -np.sum(belief * np.log(np.maximum(belief, 1e-300)), axis=1)
     for k in np.argsort(-surprise, kind="stable"):
@@ -143,7 +142,7 @@ class _MeanField:
         return np.concatenate(found)
 
     def _dominant(self) -> Places:
-        """Return the points of the grid that matter most, given what is believed now."""
+        """Return the points of the grid that matter most, given the current probabilities."""
         parts = [
             self._part(g, self.belief[list(g.members)][None], self.points) for g in self.groups
         ]

@@ -17,7 +17,7 @@ from poolwise.methods.boosting.trees import EVERY_VALUE, Trees
 Learner: TypeAlias = Literal["sklearn", "lightgbm"]
 
 THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
-INFINITE = 1e300  # what LightGBM writes for a threshold that is infinite
+INFINITE = 1e300  # LightGBM's infinite threshold
 
 
 class Growth(NamedTuple):
@@ -35,7 +35,7 @@ Grow: TypeAlias = Callable[[Array, Array, Array | None, Growth], Trees]
 def grower(learner: Learner, seed: int) -> Grow:
     """Return a function that boosts trees by least squares on rows, responses and weights.
 
-    The seed is for the rows whose quantiles are the thresholds, where there are very many.
+    The seed draws the rows whose quantiles are the thresholds, if there are very many rows.
     """
     if learner == "sklearn":
         return partial(_near_one, partial(_by_sklearn, seed=seed))
@@ -87,7 +87,7 @@ def _by_sklearn(
     threads = 1 if rows.size < THREADS_PAY else None
     with threadpool_limits(threads, user_api="openmp"):
         booster.fit(rows, response, sample_weight=weights)
-    # scikit-learn has no public name for its nodes; a test holds the sums to be the same.
+    # scikit-learn has no public name for its nodes; a test checks that the sums are the same.
     grown = [stage[0].nodes for stage in booster._predictors]
     sizes = [len(nodes) for nodes in grown]
     roots = np.cumsum([0, *sizes[:-1]], dtype=np.intp)
@@ -122,13 +122,13 @@ def _by_lightgbm(
         "min_data_in_leaf": growth.rows_per_leaf,
         "num_threads": 1 if rows.size < THREADS_PAY else 0,
         "deterministic": True,
-        "force_row_wise": True,  # or it tries what is quicker, and sums in another order
+        "force_row_wise": True,  # else it measures which layout is faster: the order of sums varies
         "feature_pre_filter": False,
         "seed": seed,
         "verbose": -1,
     }
     # Responses are held in single precision: about their mean they keep their digits. And
-    # columns are near one, because all that is below 1e-35 is taken for zero.
+    # columns are near one, because values below 1e-35 count as zero.
     middle = float(np.average(response, weights=weights))
     power = _power(np.abs(response - middle).max())
     powers = np.frexp(np.nanmax(np.abs(rows), axis=0))[1]
@@ -158,13 +158,13 @@ def _by_lightgbm(
 
 
 def _append(nodes: list[tuple[int, float, bool, int, int, float]], node: dict[str, Any]) -> None:
-    """Append a node of LightGBM and, after it, all that is below."""
+    """Append a node of LightGBM and then its subtree."""
     own = len(nodes)
     if "leaf_value" in node and "left_child" not in node:
         nodes.append((0, 0.0, False, own, own, float(node["leaf_value"])))
         return
     threshold = float(node["threshold"])
-    # Where no row lacked the column, LightGBM takes what is missing for zero.
+    # Where no row lacked the column, LightGBM treats a missing value as zero.
     goes_left = bool(node["default_left"]) if node["missing_type"] == "NaN" else threshold >= 0.0
     nodes.append((0, 0.0, False, own, own, 0.0))
     _append(nodes, node["left_child"])

@@ -1,4 +1,4 @@
-"""Candidates: linear fits and trees that may each predict."""
+"""Linear fits and trees whose weighted mean predicts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ WITHOUT_SOURCES: tuple[Name, ...] = ("target_line", "target_trees", "deep_target
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Models that may each predict."""
+    """Linear fits and trees that each predict the response."""
 
     features: tuple[str, ...]  # of rows to predict, encoded
     columns: tuple[DerivedColumn, ...]  # computed from the features
@@ -106,7 +106,7 @@ FEWEST = 6  # rows of the target that trees can be grown on
 
 
 def growths(target: LearningRows, least: int) -> list[tuple[Own, Growth]]:
-    """Return how trees are grown on the target, of which ``least`` rows are outside any tenth.
+    """Return how trees are grown on the target, with at least ``least`` training rows.
 
     Deep trees are left out where no tree can be deep.
     """
@@ -142,7 +142,7 @@ Solver: TypeAlias = Callable[[Problem], LinearFit]
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """Candidates, and the same made ten times without a tenth of the target."""
+    """Candidates, and the same fitted ten times, each time without a tenth of the target."""
 
     all: Candidates  # trees on all rows are means over fifths, those on the target over tenths
     without: tuple[Candidates, ...]  # each tenth; trees on all rows are without its fifth
@@ -213,7 +213,7 @@ def _pooled(derivation: Derivation) -> dict[Name, list[TreeMean]]:
 
 
 def _refitted(problem: Problem, target: LearningRows, X: Array, solve: Solver) -> list[LinearFit]:
-    """Return the fits on all target rows but those of each tenth, with all of the history."""
+    """Return the fits on all target rows except each tenth, with all sources."""
     table, fits = np.column_stack((X, target.y)), []
     names = (*problem.features, problem.response)
     tenth = tenths(target.fold)

@@ -1,4 +1,4 @@
-"""Derived columns: predictions from history by trees, which are grown on all rows."""
+"""Columns of predictions from history by trees, which are grown on all rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = "boosted"
 
 @dataclass(frozen=True, eq=False)
 class Derivation:
-    """A problem with derived columns, and the trees that they are from."""
+    """A problem with derived columns, and the trees that predict them."""
 
     problem: Problem  # with the columns in the target and in each source that can have them
     columns: tuple[DerivedColumn, ...]
@@ -189,7 +189,7 @@ class _Scored:
     mark: int = 0
 
     def blocks(self) -> Iterator[tuple[tuple[Array, ...], Array | None]]:
-        """Read the rows, and mark them."""
+        """Read the rows and compute their checksum."""
         folds, has = Folds(self.seed), self.names[:-1]
         for block, weights in counted(self.rows, self.names):
             fold, self.mark = folds.next(len(block)), marked(block, weights, self.mark)

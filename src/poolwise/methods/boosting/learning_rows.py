@@ -33,7 +33,7 @@ class Folds:
         self._left = np.zeros(0, dtype=np.intp)
 
     def next(self, rows: int) -> NDArray[np.intp]:
-        """Return the folds of the next rows, which do not depend on the sizes of blocks."""
+        """Return the folds of the next rows; the sizes of blocks have no effect."""
         while len(self._left) < rows:
             self._left = np.concatenate((self._left, next(self._drawn)))
         found, self._left = self._left[:rows], self._left[rows:]
@@ -78,8 +78,8 @@ class LearningRows:
         parts, mark = [cls.none(len(features))], 0
         for block, weights in counted(rows, (*has, response)):
             fold, mark = folds.next(len(block)), marked(block, weights, mark)
-            # Each row with the same chance, whatever its weight, which it keeps: so weighted sums
-            # over the drawn rows are those over all, but for chance and a factor.
+            # Rows are drawn with equal probability and keep their weights, so weighted sums over
+            # them estimate those over all rows, up to a factor.
             kept = slice(None) if share >= 1.0 else draw.random(len(block)) < share
             own = block[kept]
             X = np.full((len(own), len(features)), np.nan)
@@ -128,7 +128,7 @@ def counted(rows: Rows, names: Sequence[str]) -> Iterator[tuple[Array, Array | N
 
 
 def marked(block: Array, weights: Array | None, mark: int) -> int:
-    """Return the checksum of rows and weights after others, whatever the sizes of blocks."""
+    """Update a checksum with rows and weights; the sizes of blocks have no effect."""
     own = block if weights is None else np.column_stack((block, weights))
     return crc32(np.ascontiguousarray(own).data, mark)
 

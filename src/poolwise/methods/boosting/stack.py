@@ -1,4 +1,4 @@
-"""Stack: the weighted mean of candidates, its weights, errors, intervals and partial effects."""
+"""The weighted mean of candidates: weights, errors, intervals and partial effects."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ MOST = 1000  # sizes that are kept, evenly spread over all
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    r"""Sizes of errors, which say how wide an interval must be.
+    r"""Sizes of errors, which determine the width of intervals.
 
     An interval that is to hold a share :math:`c` of responses reaches as far as the error of rank
     :math:`\lceil c (n + 1) \rceil` by size: of exchangeable rows, the next one's error is not
@@ -77,7 +77,7 @@ class Spread:
 
     @classmethod
     def of(cls, errors: Array, weights: Array) -> Spread:
-        """Sum up errors of rows."""
+        """Summarise the errors of rows."""
         count = float(weights.sum()) ** 2 / float((weights**2).sum())
         order = np.argsort(np.abs(errors), kind="stable")
         sizes, share = np.abs(errors)[order], np.cumsum(weights[order]) / weights.sum()
@@ -161,7 +161,7 @@ MARGIN = 0.05  # of the range of all responses, beyond which no candidate may go
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """A weighted mean of candidates, and how it did on target rows."""
+    """A weighted mean of candidates, and its errors on target rows."""
 
     candidates: Candidates
     weights: Array  # of the candidates

@@ -1,4 +1,4 @@
-"""TreeFit: a fit that learnt from rows, with columns derived by trees."""
+"""A fit that learnt from rows, with columns derived by trees."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from poolwise._typing import Array
 
 Places = NDArray[np.intp]
 
-EVERY_VALUE = float(np.finfo(np.float64).max)  # a threshold that parts rows with and without one
+EVERY_VALUE = float(np.finfo(np.float64).max)  # threshold that separates only missing values
 AT_ONCE = 2**18  # leaves looked up at a time, so that they stay in cache
 
 
@@ -22,7 +22,7 @@ class Trees:
     """A sum of trees, independent of the library that grew them.
 
     The nodes of all trees are numbered; the children of a node come after it. A leaf is its own
-    child, so that one step too many does no harm.
+    child, so that further steps have no effect.
     """
 
     baseline: float  # where the sum begins
@@ -32,7 +32,7 @@ class Trees:
     missing_left: NDArray[np.bool_]  # rows without a value go left
     left: Places  # child of each node
     right: Places
-    value: Array  # that a leaf adds
+    value: Array  # added by a leaf
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -41,7 +41,7 @@ class Trees:
 
     @cached_property
     def depth(self) -> int:
-        """Steps from a root to the leaf that is farthest from one."""
+        """Steps from a root to the deepest leaf."""
         depth = np.zeros(len(self.feature), dtype=np.intp)
         for node in np.flatnonzero(self.left != np.arange(len(self.left))):  # parents come first
             depth[[self.left[node], self.right[node]]] = depth[node] + 1
@@ -60,7 +60,7 @@ class Trees:
             part = np.ascontiguousarray(rows[start : start + size], dtype=np.float64)
             added = np.full((len(part), most + 1), self.baseline)
             added[:, 1:] = self.value[self._leaves(part, most)]
-            # One after the other, whatever the number of rows: so the sums have the same bits.
+            # Added in order for any number of rows, so that the sums have the same bits.
             sums[start : start + size] = added.cumsum(axis=1)[:, list(stages)]
         return sums
 

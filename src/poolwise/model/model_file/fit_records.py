@@ -96,7 +96,7 @@ class LinearRecord(Part, tag_field="kind", tag="linear", dict=True):
     noise, source_noise: residual variance of the target and of each source; null if unknown
     weights: weight of a row of each source, where a target row has weight one
     dropped: features with coefficient zero by decision, and why
-    tail: what rounding took from (level, coef), d + 1 numbers; null if it is not known
+    tail: the part of (level, coef) lost to rounding, d + 1 numbers; null if it is not known
     bounds: null for no bound
     conflict: probability that a source contradicts the target
     reason: why this method, where one was chosen
@@ -175,10 +175,10 @@ class BoosterRecord(Part, dict=True):
 
     baseline: where the sum begins
     roots: the first node of each tree, from 0 on
-    feature: the column that a node looks at; rows up to its threshold go left
+    feature: the column that a node splits on; rows up to its threshold go left
     missing_left: 1 if rows without a value go left
     left, right: the children; a leaf is its own child
-    value: what a leaf adds
+    value: the number that a leaf adds
     """
 
     baseline: float
@@ -230,7 +230,7 @@ class TreeMeanRecord(MeanOfTrees):
 
 
 class DerivedColumnRecord(MeanOfTrees):
-    """A column: the mean of `boosters` that look at its inputs; other columns are masked."""
+    """A column: the mean of `boosters` that split on its inputs; other columns are masked."""
 
     name: str
     inputs: Annotated[list[str], UNIQUE]
@@ -284,7 +284,7 @@ class StackRecord(Part):
     linear: of the features alone
     alone: the same, of the target alone; null if there are no sources
     trees: means of trees, by name
-    correction: trees that look at the features, the derived columns and the prediction of the fit
+    correction: trees on the features, the derived columns and the prediction of the fit
     weights: of linear, the fit with derived columns if there are some, alone, trees and correction
     """
 
@@ -372,17 +372,17 @@ class TreesRecord(Part, tag_field="kind", tag="trees"):
         return TreeMean(self._boosters(record, width), record.trees, record.constant)
 
     def _boosters(self, record: MeanOfTrees, width: int) -> tuple[Trees, ...]:
-        """Return the sums of trees that look at this many columns."""
+        """Return the sums of trees on this many columns."""
         if max(record.boosters) >= len(self.boosters):
-            raise ValueError("a mean of trees has a booster that is not there")
+            raise ValueError("a mean of trees names a booster that does not exist")
         found = tuple(self.boosters[place].trees for place in record.boosters)
         if any(len(trees.roots) != record.trees for trees in found):
             raise ValueError(f"a booster does not have the {record.trees} trees of its mean")
         if any((trees.feature >= width).any() for trees in found):
-            raise ValueError("a tree looks at a column that is not there")
+            raise ValueError("a tree splits on a column that does not exist")
         return found
 
 
 def _check_bounds(low: float, high: float) -> None:
     if not low <= high:
-        raise ValueError(f"the bounds end at {high:g}, below their beginning at {low:g}")
+        raise ValueError(f"the upper bound, {high:g}, is below the lower bound, {low:g}")

@@ -77,8 +77,8 @@ def record_of(method: Any) -> dict[str, Any]:
         msgspec.convert(record, MethodRecord)
     except msgspec.ValidationError as error:
         raise CannotExport.to_model_file(
-            f"a parameter of {method!r} has a type that it is not declared with ({reason(error)})",
-            "Set the parameter to such a value and fit again",
+            f"a parameter of {method!r} does not have its declared type ({reason(error)})",
+            "Set the parameter to a value of that type and fit again",
         ) from None
     return record
 
@@ -88,7 +88,7 @@ def _infinite(value: float) -> float | str:
 
 
 def _meant(value: Any) -> Any:
-    """Return what a value of JSON stands for."""
+    """Return the Python value of a JSON value."""
     if isinstance(value, dict):
         return {key: _meant(item) for key, item in value.items()}
     if isinstance(value, tuple):

@@ -228,7 +228,7 @@ def _tables(problem: Problem) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    """Return what the last bits of a fit may depend on, and nothing of who made it, or when."""
+    """Return the versions that the last bits of a fit may depend on, without user or date."""
     own = sys.modules[__name__.partition(".")[0]]  # cannot be imported from here: it imports us
     return {
         "poolwise": str(getattr(own, "__version__", "")),
