@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from poolwise.evaluation.verdict import ONE_TABLE
 from tests.cli.entry import quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
@@ -46,10 +45,17 @@ def test_commands_that_know_the_same_say_the_same(folder, monkeypatch):
     assert all(begun in v["text"] for v in found["measured"])  # with a measurement too
 
 
-def test_rows_with_missing_values_are_not_history_when_one_table_is_given(folder, monkeypatch):
+def test_rows_with_missing_values_of_the_only_table_are_history_for_every_command(
+    folder, monkeypatch
+):
     recent = pd.read_csv(folder / "recent.csv")
     recent.loc[:12, "load"] = np.nan
     recent.to_csv(folder / "recent.csv", index=False)
-    commands = {**EXPECTED, "compare": ["--folds", "2"], "report": MEASURED["report"]}
-    for found in verdicts(folder, monkeypatch, commands, ["recent.csv"]).values():
-        assert (found["level"], found["headline"]) == ("no_history", ONE_TABLE)
+    for commands in (EXPECTED, MEASURED):
+        found = verdicts(folder, monkeypatch, commands, ["recent.csv"])
+        assert len({v["headline"] for v in found.values()}) == 1
+    said = quick(folder, monkeypatch, "fit", "recent.csv", "--label", "wear", "-o", "m.json")
+    assert "its 13 rows with missing values count as history" in " ".join(said.stderr.split())
+    later = json.loads(quick(folder, monkeypatch, "plan", "m.json", "--json").stdout)["verdict"]
+    now = verdicts(folder, monkeypatch, {"fit": []}, ["recent.csv"])["fit"]
+    assert later["headline"] == now["headline"]

@@ -9,8 +9,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, RepeatedKFold, cross_val_score
 from threadpoolctl import threadpool_limits
 
-from poolwise import Comparison, Moments, PooledRegressor, Sources, compare, plan, report
+from poolwise import Comparison, Moments, PooledRegressor, Problem, Sources, compare, plan, report
 from poolwise.errors import BadOption, BadWeights, DataWarning, TooFewRows
+from poolwise.evaluation.cross_validation import repeats_of
+from poolwise.evaluation.target_folds import contenders_of
 from poolwise.methods import DerivedPooling
 from poolwise.methods.data_pooling import DataPooling
 from tests.linear_methods import LINEAR_METHODS
@@ -300,6 +302,31 @@ def test_one_rule_for_seeds_whoever_draws(data, seed):
     ):
         with pytest.raises(BadOption, match=r"random_state=.*a whole number from 0 to 2147483647"):
             asked()
+
+
+def test_compare_and_report_say_the_same_of_a_method_with_trees(monkeypatch):
+    grow_few(monkeypatch, stages=(1, 2, 4), own=3)
+    given = world("smooth", rows=40, history=80)
+    own = {"sources": given.source, "methods": ["derived_pooling"]}
+    found = compare(given.X, given.y, **own)
+    assert found.nonlinear == ("derived_pooling",)
+    made = report(given.X, given.y, **own, method="derived_pooling")
+    assert found.verdict.headline == made.verdict.headline
+    assert found.verdict.headline.startswith("Measured with derived_pooling: ")
+    assert "Expected with bayes_pooling, a linear model of the same tables: " in str(found.verdict)
+
+
+@pytest.mark.parametrize(("features", "sources"), [(3, 1), (50, 5), (90, 10)])
+def test_folds_are_repeated_by_the_size_of_the_problem_and_by_nothing_else(features, sources):
+    names = tuple(f"x{j}" for j in range(features))
+    table = Moments.of_rows((*names, "y"), np.eye(features + 1))
+    problem = Problem(table, {str(k): table for k in range(sources)}, "y")
+    lines, trees = contenders_of(None, 0), contenders_of(["boosted_pooling"], 0)
+    often = repeats_of(problem, lines, None)
+    assert often == {3: 10, 50: 2, 90: 1}[features]
+    assert repeats_of(problem, {**lines, **trees}, "bayes_pooling") == often
+    assert repeats_of(problem, trees, None) == 1
+    assert repeats_of(problem, {**lines, **trees}, "boosted_pooling") == 1
 
 
 def test_a_method_with_trees_says_what_it_is_made_of_and_what_new_columns_do(monkeypatch):

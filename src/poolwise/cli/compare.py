@@ -62,14 +62,14 @@ def compare_methods(
 
         found = compare(
             **given.data,
-            methods=methods or (None if given.sources else ["target_only"]),
+            methods=methods or (None if given.sources or given.incomplete else ["target_only"]),
             cv=folds,
             response=label,
             precision=options.precision,
             random_state=options.seed,
         )
         given.warn_if_swapped(found.target_rows + found.history_rows)
-        verdict = given.verdict_of(found.verdict)
+        verdict = found.verdict
     if as_json:
         result = {
             "columns": given.account.to_dict(),

@@ -93,7 +93,7 @@ def _clinic(out: Folder, draws: int, say: Say) -> dict[str, Any]:
     results = _draw_again(X, y, names, draws)
     at = SIZES.index(NEW_ROWS)
     say("\n".join(_results_table(results, at)))
-    say("\n" + _verdict(results, at))
+    say("\n" + _change_in_words(results, at))
     figure = _draw_figure(results, out)
     say(f"\nFigure: {figure} (and .png): the same for {SIZES[0]} to {SIZES[-1]} new patients.")
     return _written("clinic", made, out, say, [figure])
@@ -181,7 +181,7 @@ def _results_table(results: Errors, at: int) -> list[str]:
     return text_table(["model", "mean RMSE", "sd over draws"], lines)
 
 
-def _verdict(results: Errors, at: int) -> str:
+def _change_in_words(results: Errors, at: int) -> str:
     pooled = results["bayes_pooling"][:, at]
     others = {DRAWN[m]: e[:, at] for m, e in results.items() if m != "bayes_pooling"}
     wins = [f"{np.mean(pooled < e):.0%} of draws against {label}" for label, e in others.items()]

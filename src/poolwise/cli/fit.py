@@ -79,7 +79,7 @@ def fit_model(
             own = with_seed(method, options.seed)
             model = PooledRegressor(own, response=label, precision=options.precision)
             model.fit(**given.data)
-            verdict = given.verdict_of(diagnose(model).verdict)
+            verdict = diagnose(model).verdict
         else:
             made = report_on(given, method, options)
             model, verdict = made.model, made.verdict

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,9 @@ from poolwise.cli.messages import harmless, name, tell
 from poolwise.cli.options import HistoryOptions, csv_options, names_in
 from poolwise.cli.screen import say, show_account
 from poolwise.errors import BadColumns, DataWarning
-from poolwise.wording import listed
+from poolwise.wording import listed, plural
 
 if TYPE_CHECKING:  # at run time, help would wait for numpy
-    from poolwise.evaluation.verdict import Verdict
     from poolwise.tables.column_account import Account
     from poolwise.tables.file_reader import Reader
 
@@ -60,12 +60,17 @@ class InputTables:
             hint = "Are they swapped? History comes first, the recent table last."
             warnings.warn(DataWarning(message, hint), stacklevel=2)
 
-    def verdict_of(self, found: Verdict) -> Verdict:
-        """Return a verdict; rows with missing values in the only table are not history."""
-        from poolwise.evaluation.verdict import ONE_TABLE, no_history
+    @cached_property
+    def incomplete(self) -> int:
+        """Rows of the recent table that have a missing value."""
+        return int(self.X.missing(self.X.names).any(axis=1).sum())
 
-        is_about_gaps = not self.sources and found.level != "no_history"
-        return no_history(ONE_TABLE) if is_about_gaps else found
+    def warn_if_only_table(self) -> None:
+        """Warn if the only table has rows with missing values, which count as history."""
+        if not self.sources and self.incomplete:
+            message = f"One table was given: its {plural(self.incomplete, 'row')} with missing"
+            hint = "Fill in missing values first if this is not meant."
+            warnings.warn(DataWarning(f"{message} values count as history.", hint), stacklevel=2)
 
 
 @contextmanager
@@ -91,6 +96,7 @@ def input_tables(
         if not quiet:
             show_account(given.account)
             say()
+        given.warn_if_only_table()
         yield given
 
 

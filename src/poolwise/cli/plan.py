@@ -78,7 +78,7 @@ def plan_rows(
                 model.fit(**given.data)
             given.warn_if_swapped(sum(table.rows for table in model.summary().tables))
         found = plan(model, rows, enough=enough, draws=draws, random_state=options.seed)
-    verdict = found.verdict if given is None else given.verdict_of(found.verdict)
+    verdict = found.verdict
     columns = None if given is None else given.account.to_dict()
     if as_json:
         result = {"columns": columns, "plan": found.to_dict(), "verdict": verdict.to_dict()}

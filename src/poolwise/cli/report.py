@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 
 from poolwise.cli.input_tables import InputTables, input_tables
 from poolwise.cli.interrupts import stop_if_interrupted
-from poolwise.cli.messages import name, running
+from poolwise.cli.messages import running
 from poolwise.cli.options import (
     AsJson,
     Force,
@@ -100,16 +99,14 @@ def report_on(
     from poolwise.methods import with_seed
     from poolwise.report import report
 
-    label = given.account.response
-    made = report(
+    return report(
         **given.data,
         method=with_seed(method, options.seed),
-        response=label,
+        response=given.account.response,
         precision=options.precision,
         cv=folds,
         random_state=options.seed,
-        title=title or (None if given.sources else f"A model of {name(label)}"),
+        title=title,
         files=given.files,
         command=["poolwise", *sys.argv[1:]],
     )
-    return replace(made, data={**made.data, "verdict": given.verdict_of(made.verdict).to_dict()})

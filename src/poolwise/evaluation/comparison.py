@@ -48,8 +48,9 @@ class Comparison:
     test_rows : float
         Test rows in a fold, on average.
     own : tuple of str
-        Estimators of the user and methods with trees. Their gain over a linear model may have
-        nothing to do with history.
+        Estimators of the user. Their gain over a linear model may have nothing to do with history.
+    nonlinear : tuple of str
+        Methods of poolwise that are not linear, of which the same is true.
     trees : mapping of str to MeanTrees
         For methods that are a weighted mean of linear models and trees: the weights of the
         candidates, the gain of trees, and the effects of new columns, on average over folds.
@@ -69,6 +70,7 @@ class Comparison:
     target_rows: int = 0
     test_rows: float = np.inf
     own: tuple[str, ...] = ()
+    nonlinear: tuple[str, ...] = ()
     trees: Mapping[str, MeanTrees] = field(default_factory=dict)
     judged: str | None = None
     without: Array | None = None
@@ -118,8 +120,9 @@ class Comparison:
     def judged_method(self) -> str | None:
         """The method that the verdict is about.
 
-        The one that was named, else bayes_pooling, else the linear method with the lowest error;
-        None where history was used by the user's own estimators alone.
+        The one that was named, else bayes_pooling, else the linear method with the lowest error,
+        else the method with the lowest error; None where history was used by the user's own
+        estimators alone.
         """
         if self.judged is not None:
             return self.judged
@@ -129,7 +132,8 @@ class Comparison:
 
     @property
     def _candidates(self) -> list[str]:
-        return [n for n in self.scores if n != self.baseline and n not in self.own]
+        ours = [n for n in self.scores if n != self.baseline and n not in self.own]
+        return [n for n in ours if n not in self.nonlinear] or ours
 
     @property
     def effect(self) -> HistoryEffect | None:
@@ -162,7 +166,8 @@ class Comparison:
             return unknown(f"no method was measured without it; compare {DEFAULT_METHOD}, too")
         if (effect := self.effect) is None:
             return unknown("the error without it is zero")
-        return verdict(self.expected, effect, reasons=self._reasons())
+        is_linear = self.judged_method not in self.nonlinear
+        return verdict(self.expected, effect, reasons=self._reasons(), is_linear=is_linear)
 
     def _reasons(self) -> list[str]:
         """Return the errors behind the verdict, and methods that were better or worse."""
@@ -177,7 +182,8 @@ class Comparison:
         worse = [n for n, x in lines.items() if x["rmse"] > base and _is_significant(x)]
         if worse:
             told.append(f"Worse than {self.baseline}, after correction: {', '.join(worse)}.")
-        better = ", ".join(n for n in self.own if n in lines and lines[n]["rmse"] < own)
+        others = (n for n in (*self.own, *self.nonlinear) if n in lines)
+        better = ", ".join(n for n in others if lines[n]["rmse"] < own)
         if better:
             told.append(f"Another kind of model has a lower error, for other reasons: {better}.")
         return told

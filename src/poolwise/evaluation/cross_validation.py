@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,17 +15,19 @@ from poolwise._typing import Array
 from poolwise.errors import NeedsRows, TooFewRows, check_seed
 from poolwise.evaluation.comparison import Comparison
 from poolwise.evaluation.gain import gain
-from poolwise.evaluation.target_folds import BASELINE, TargetRows, contenders_of, is_line
+from poolwise.evaluation.target_folds import BASELINE, TargetRows, contenders_of, method_in
 from poolwise.evaluation.verdict import DEFAULT_METHOD, HistoryEffect
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method, Problem
-from poolwise.methods import method_of, name_of_method
+from poolwise.methods import name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked
 from poolwise.numerics.precision import Precision
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.intake import Intake, gather
+
+QUICK, SLOW = 0.2, 0.8  # seconds of a fit up to which folds are repeated ten times, and twice
 
 
 def compare(
@@ -61,8 +63,8 @@ def compare(
         ``boosted_pooling``, take seconds per fold and must be named. ``target_only`` is always
         included, since the others are compared with it.
     cv : int, splitter or iterable, optional
-        How to split the complete target rows; by default five folds, ten times. An integer is a
-        number of folds, ten times.
+        How to split the complete target rows; by default five folds, ten times, or less often if
+        a fit takes long. An integer is a number of folds, as many times.
     sample_weight : array-like, optional
         Row weights of the target.
     fit_intercept : bool, default=True
@@ -119,7 +121,6 @@ def compare_intake(
     *,
     methods: Any = None,
     cv: Any = None,
-    repeats: int = 10,
     precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
@@ -129,7 +130,7 @@ def compare_intake(
     check_seed(random_state)
     contenders = contenders_of(methods, random_state)
     data = TargetRows.of(intake, precision)
-    folds = data.folds(cv, repeats, random_state)
+    folds = data.folds(cv, repeats_of(intake.problem, contenders, judged), random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
     made: dict[str, list[TreeSummary]] = {}
@@ -157,7 +158,8 @@ def compare_intake(
         history_rows=sum(s.rows for s in intake.problem.sources.values()),
         target_rows=len(data.y),
         test_rows=float(np.mean([len(test) for _, test in folds])),
-        own=tuple(label for label, c in contenders.items() if not is_line(c)),
+        own=tuple(label for label, c in contenders.items() if method_in(c) is None),
+        nonlinear=tuple(label for label, c in contenders.items() if needs_rows(method_in(c))),
         trees={label: MeanTrees.of(each) for label, each in made.items()},
         judged=judged,
     )
@@ -170,13 +172,39 @@ def compare_intake(
     return replace(found, without=np.array(alone), expected=expected)
 
 
+def repeats_of(problem: Problem, contenders: Mapping[str, Any], judged: str | None) -> int:
+    """Return how often the target is split into folds, so that a comparison takes minutes.
+
+    It depends on the size of the problem and on the method that the verdict is about, and not on
+    the time: whoever compares the same tables has the same folds.
+    """
+    ours = {n: m for n, c in contenders.items() if (m := method_in(c)) and n != BASELINE}
+    if judged is not None and judged in ours:
+        ours = {judged: ours[judged]}
+    if ours and all(needs_rows(method) for method in ours.values()):
+        return 1
+    seconds = fit_seconds(len(problem.features), len(problem.sources))
+    return 10 if seconds <= QUICK else 2 if seconds <= SLOW else 1
+
+
+def fit_seconds(features: int, sources: int) -> float:
+    """Return the approximate seconds of one fit of Bayes pooling on one core of 2024.
+
+    Within a factor of two for 10 to 60 features and 1 to 20 sources.
+    """
+    alone = 0.25 if sources <= 1 else 1.0  # one source needs no search over settings
+    return 1e-3 * alone * float(features**1.4 * max(sources, 1) ** 0.6)
+
+
 def _expected(problem: Problem, label: str, contender: Any) -> HistoryEffect | None:
-    """Return the expected effect of history, for a linear method of poolwise."""
+    """Return the expected effect of history; of Bayes pooling if no theory covers the method."""
     if isinstance(contender, PooledRegressor):
         problem = replace(problem, intercept=contender.fit_intercept)
-        contender = method_of(contender.method)
-    is_default = name_of_method(contender) == DEFAULT_METHOD
-    fit = None if is_default else contender.solve(problem).parts().line
+    method = method_in(contender)
+    if method is None or needs_rows(method):
+        return gain(problem).effect(problem.target.rows)
+    is_default = name_of_method(method) == DEFAULT_METHOD
+    fit = None if is_default else method.solve(problem).parts().line
     effect = gain(problem, fit, name=label).effect(problem.target.rows)
     return None if effect is None else replace(effect, method=label)
 

@@ -21,6 +21,8 @@ from poolwise.evaluation.verdict import (
 from poolwise.linear.fit import Evidence
 from poolwise.wording import named, paragraph, plural
 
+NO_CONFLICT = "No source is seen to contradict the recent rows."
+
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Findings):
@@ -151,7 +153,7 @@ def reasons(found: Diagnosis) -> list[str]:
             f"another level. bayes_pooling gives {'it' if one else 'them'} less weight."
         )
     else:
-        said.append("No source is seen to contradict the recent rows.")
+        said.append(NO_CONFLICT)
     if (rows := found.target_rows) < FEWEST_ROWS:
         few = f"{plural(rows, 'recent row')} {'is' if rows == 1 else 'are'} too few"
         said.append(f"{few} to confirm or contradict history.")

@@ -55,11 +55,11 @@ def named_methods(methods: Any, random_state: int = 0) -> dict[str, Any]:
     return {str(label): given for label, given in named.items()}
 
 
-def is_line(contender: Any) -> bool:
-    """Return whether a contender is a method of poolwise that solves moments."""
+def method_in(contender: Any) -> Method | None:
+    """Return the method of poolwise that a contender is or has; None for a user's estimator."""
     if isinstance(contender, PooledRegressor):
-        contender = method_of(contender.method)
-    return is_method(contender) and not needs_rows(contender)
+        return method_of(contender.method)
+    return contender if is_method(contender) else None
 
 
 def _contender(given: Any, random_state: int) -> Any:
@@ -118,12 +118,12 @@ class TargetRows:
 
     def fit(self, contender: Any, train: Rows, *, history: bool = True) -> Fit | Stacked:
         """Fit on some target rows, with all of the history or without it."""
+        if (method := method_in(contender)) is None:
+            return self._fit_stacked(contender, train)
+        intercept = self.intake.problem.intercept
         if isinstance(contender, PooledRegressor):
-            method = method_of(contender.method)
-            return self.fit_method(method, train, contender.fit_intercept, history)
-        if is_method(contender):
-            return self.fit_method(contender, train, self.intake.problem.intercept, history)
-        return self._fit_stacked(contender, train)
+            intercept = contender.fit_intercept
+        return self.fit_method(method, train, intercept, history)
 
     def rmse(self, fit: Fit | Stacked, test: Rows) -> float:
         """Return the root mean squared error on some target rows."""

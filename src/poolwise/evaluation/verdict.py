@@ -31,7 +31,6 @@ SAID = {
     "hurts": "history hurts",
 }
 DEFAULT_METHOD = "bayes_pooling"
-ONE_TABLE = "There is no history: one table was given. Its rows with missing values were used, too."
 NOT_MEASURED = "This follows from the model and was not measured; compare and report measure it."
 
 
@@ -173,7 +172,8 @@ def verdict(
 
     A measurement that has a test decides, and the sentence after it says whether the expectation
     agrees: it does where both have the same level, or where the measured interval holds the
-    expected change. Without such a measurement the expectation decides.
+    expected change. Without such a measurement the expectation decides. The two may have different
+    levels, since the expectation uses all rows and trusts the model; each names its basis.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def verdict(
         agrees = "agrees" if expected.agrees_with(measured) else "disagrees"
         said = [f"{_begun(expected, about)} ({size}), which {agrees} with the measurement."]
     if first is None:
-        return unknown("the response does not vary")
+        return unknown("the response does not vary, or the columns explain all of it")
     headline = f"{_begun(first, about if first is expected else '')}; {first.in_words()}."
     told = (*said, *reasons, *_advice(first))
     return Verdict(first.level, first.basis, first.method, headline, told)

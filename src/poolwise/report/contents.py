@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from poolwise.errors import PoolwiseWarning, TooFewRows
 from poolwise.evaluation import Diagnosis, diagnose, plan
+from poolwise.evaluation.cross_validation import QUICK, SLOW, fit_seconds
 from poolwise.linear.fit import plain
 from poolwise.linear.problem import Problem
 from poolwise.methods import needs_rows
@@ -36,7 +34,6 @@ class Effort(NamedTuple):
     It depends on the size of the problem and not on the time: the same data give the same report.
     """
 
-    repeats: int  # splits of the target rows to compare methods
     folds: int  # folds for residuals
     draws: int  # futures drawn for the plan
 
@@ -44,29 +41,17 @@ class Effort(NamedTuple):
     def of(cls, problem: Problem, *, reads_rows: bool = False) -> Effort:
         """Return the effort for a problem, which is smaller if each fit reads the rows again."""
         if reads_rows:
-            return cls(repeats=1, folds=5, draws=16)
+            return cls(folds=5, draws=16)
         seconds = fit_seconds(len(problem.features), len(problem.sources))
-        if seconds <= 0.2:
-            return cls(repeats=10, folds=10, draws=16)  # the folds of compare
-        if seconds <= 0.8:
-            return cls(repeats=2, folds=10, draws=8)
-        return cls(repeats=1, folds=5, draws=4)
-
-
-def fit_seconds(features: int, sources: int) -> float:
-    """Return the approximate seconds of one fit of Bayes pooling on one core of 2024.
-
-    Within a factor of two for 10 to 60 features and 1 to 20 sources.
-    """
-    alone = 0.25 if sources <= 1 else 1.0  # one source needs no search over settings
-    return 1e-3 * alone * float(features**1.4 * max(sources, 1) ** 0.6)
+        if seconds <= QUICK:
+            return cls(folds=10, draws=16)
+        return cls(folds=10, draws=8) if seconds <= SLOW else cls(folds=5, draws=4)
 
 
 def contents(
     model: PooledRegressor,
     intake: Intake,
     told: Sequence[PoolwiseWarning],
-    positions: NDArray[np.intp],
     provenance: Mapping[str, Any],
     *,
     title: str | None = None,
@@ -77,8 +62,7 @@ def contents(
 ) -> dict[str, Any]:
     """Collect everything that a report of a fitted model and its tables says.
 
-    ``told`` are the warnings of the fit; ``positions`` are the complete rows in the target's table,
-    counted from one.
+    ``told`` are the warnings of the fit.
     """
     effort = Effort.of(intake.problem, reads_rows=needs_rows(model.method_))
     summary, found = model.summary(), diagnose(model, progress=progress)
@@ -91,7 +75,6 @@ def contents(
         intake,
         model.method_,
         summary.method,
-        repeats=effort.repeats,
         methods=methods,
         cv=cv,
         **how,
@@ -121,9 +104,7 @@ def contents(
             "trees": None if summary.trees is None else _trees(summary.trees, summary.reason),
             "diagnostics": findings(found),
             "plan": planned,
-            "residuals": residuals(
-                intake, model.method_, positions=positions, folds=effort.folds, **how
-            ),
+            "residuals": residuals(intake, model.method_, folds=effort.folds, **how),
             "cautions": [str(caution) for caution in told],
             "provenance": dict(provenance),
         },

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poolwise.evaluation import Conflict, Diagnosis, Influence, Predictability, Shift
+from poolwise.evaluation.diagnosis import NO_CONFLICT
 from poolwise.report.number_format import number
 from poolwise.wording import named, plural
 
@@ -45,7 +46,7 @@ def _conflict(found: Conflict) -> dict[str, Any]:
         }
         for x in sorted(found.lines, key=lambda x: -(x.probability or 0.0))
     ]
-    text = "No source is seen to contradict the recent rows."
+    text = NO_CONFLICT
     if likely := found.likely:
         what = " or ".join(CONFLICTS[w] for w in sorted({x.verdict for x in likely}))
         text = (

@@ -10,8 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from poolwise._typing import AnyPath
 from poolwise.errors import BadOption, check_seed
 from poolwise.evaluation.verdict import Verdict
@@ -23,7 +21,6 @@ from poolwise.numerics.precision import Precision
 from poolwise.report.contents import contents
 from poolwise.report.html import page
 from poolwise.report.provenance import GivenFiles, provenance
-from poolwise.tables.memory import open_table
 from poolwise.wording import paragraph
 
 
@@ -174,13 +171,10 @@ def report(
     intake, told = fit_kept(model, X, y, sources=sources, sample_weight=sample_weight)
     for caution in told:
         warnings.warn(caution, stacklevel=2)
-    table = open_table(np.asarray(X) if isinstance(X, list | tuple) else X, "X")
-    whole = np.flatnonzero(~table.missing(table.names).any(axis=1))
     data = contents(
         model,
         intake,
         told,
-        whole + 1,
         came_from,
         title=title,
         methods=methods,

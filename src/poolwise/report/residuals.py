@@ -24,7 +24,6 @@ def residuals(
     intake: Intake,
     method: Method,
     *,
-    positions: NDArray[np.intp],
     folds: int,
     precision: Precision = "auto",
     random_state: int = 0,
@@ -60,7 +59,7 @@ def residuals(
 
     def point(k: int) -> dict[str, Any]:
         return {
-            "row": int(positions[k]),
+            "row": int(intake.positions[k]) + 1,
             "predicted": float(predicted[k]),
             "observed": float(predicted[k] + left[k]),
             "residual": float(left[k]),

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import column_or_1d, validate_data
 
@@ -69,6 +70,7 @@ class Intake(MomentsIntake):
     """A problem whose target came as rows."""
 
     rows: TableRows  # the complete rows of the target
+    positions: NDArray[np.intp]  # of these rows in the target's table
     own_name: str | None  # name of the response, where it is a named series
 
 
@@ -80,6 +82,7 @@ class Tables:
     moments: dict[str, Moments]
     columns: tuple[Column, ...]
     complete: TableRows  # rows of the target
+    positions: NDArray[np.intp]  # of these rows in the target's table
     rows: dict[str, Pattern]  # of the sources that came as rows
     lacking: frozenset[str]  # raw columns that some row lacks
     cautions: tuple[PoolwiseWarning, ...]
@@ -143,6 +146,7 @@ def gather(
         optional=tables.lacking.union(lacking_somewhere(problem, columns)),
         cautions=tables.cautions,
         rows=tables.complete,
+        positions=tables.positions,
         own_name=own_name,
     )
 
@@ -239,6 +243,7 @@ def read_tables(
         moments=moments,
         columns=columns,
         complete=own,
+        positions=whole,
         rows=kept,
         lacking=frozenset(lacking),
         cautions=tuple(cautions),
