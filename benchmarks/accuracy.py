@@ -22,7 +22,7 @@ NOTES = (
     "Digits: the smallest log relative error over the coefficients or standard errors of a set, "
     "at most 15. Data: NIST Statistical Reference Datasets, https://www.itl.nist.gov/div898/strd/",
     "ceiling: the exact solution (rational arithmetic) of the data as rounded to double, rounded "
-    "once at the end. Who is above it was lucky: own rounding undid some of the data's.",
+    "once at the end. A solver above it is so by chance: its rounding cancels some of the data's.",
     "poolwise: its precisions, of which fast is here as information.",
     "numpy, scipy and scikit-learn give no standard errors. Theirs are made from their "
     "coefficients: the residual variance times inv(X'X).",
@@ -38,7 +38,7 @@ class Line:
 
     @property
     def missed(self) -> list[str]:
-        """Those of us that are further from the ceiling than they may be."""
+        """Precisions of poolwise that are too far from the ceiling."""
         return [s for s in JUDGED if self.digits[s] < self.digits["ceiling"] - NEAR]
 
 

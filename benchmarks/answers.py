@@ -1,4 +1,4 @@
-"""Answers: what was measured, how much it varied, and what it should be."""
+"""Measured values with their spread and targets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Target:
-    """A range that a median should lie in, and how to say it."""
+    """A range that a median should lie in, and its text."""
 
     words: str
     low: float = 0.0
@@ -25,7 +25,7 @@ class Answer:
     target: Target | None = None
     unit: str = ""
     detail: str = ""
-    missed: bool = False  # something that the target says beside its range
+    missed: bool = False  # a condition of the target beside its range
 
     @property
     def value(self) -> float:

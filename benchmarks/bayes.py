@@ -1,4 +1,4 @@
-"""Bayes: what a fit of bayes_pooling from moments costs, beside the factors it cannot avoid."""
+"""The time of a fit of bayes_pooling from moments, relative to its unavoidable factors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def bayes(*, quick: bool) -> list[Answer]:
 
 
 def _fits(problems: Sequence[Problem], target: Target | None, rounds: int) -> list[Answer]:
-    """Return the time of a fit, and its ratio to that of the factors alone."""
+    """Return the time of a fit, and its ratio to the time of the factors alone."""
     p, known = problems[0], [model(scaled(problem)).evidence for problem in problems]
     looked_at = sum(len(k.search()[0]) + len(points(k).cells) for k in known) // len(problems)
     size = len(p.features) + 2

@@ -1,7 +1,7 @@
-"""The ceiling: least squares in rational arithmetic, rounded once at the end.
+"""Least squares in rational arithmetic, rounded once at the end.
 
-Every double is a rational number. This is the best that a program can do which is given doubles;
-what is missing from there to the certified values was lost when the data was rounded.
+Every double is a rational number. This is the best result for data given as doubles; the remaining
+difference from the certified values comes from rounding the data.
 """
 
 from __future__ import annotations

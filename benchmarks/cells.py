@@ -1,4 +1,4 @@
-"""Cells: rows of a dataset as one line of a table of the paper deals them out, and test errors."""
+"""Splits of a dataset as in one line of a table of the paper, and test errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paper.protocol import ordered, splits_of
 from paper.specs import read_table_spec
 from poolwise._typing import Array
 
-LEFT_OUT = "Left out: the paper's datasets, which are not here (see POOLWISE_DATA)."
+LEFT_OUT = "Left out: the paper's datasets, which are missing (see POOLWISE_DATA)."
 MOST_SOURCE_ROWS, MOST_TEST_ROWS = 4000, 2000
 
 

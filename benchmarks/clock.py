@@ -1,4 +1,4 @@
-"""Clock: seconds of several works, taken in turn so that a noisy minute hits all of them."""
+"""Seconds of several tasks, timed in turn so that noise affects all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 
 from poolwise.moments.progress import tracked
 
-SHORTEST = 0.25  # seconds; what is quicker is run again until it has taken this long, warm
+SHORTEST = 0.25  # seconds; a faster task is repeated until it has taken this long
 
 
 def interleaved(
@@ -17,7 +17,7 @@ def interleaved(
 ) -> dict[str, list[float]]:
     """Return the seconds of each work in each round (A, B, A, B, ...), after one unseen run.
 
-    What ran before decides what lies in the cache: compare two works in a call of their own.
+    The cache depends on the previous task: compare two tasks in a call of their own.
     """
     clock = the_clock()
     for work in works.values():

@@ -1,4 +1,4 @@
-"""Command line: how soon the help is there, and a fit on a long CSV beside a bare reading of it.
+"""The time of the help text, and of a fit on a long CSV relative to reading it.
 
 Run it with ``python -m benchmarks.command_line``; it writes half a gigabyte to a temporary folder.
 CPU seconds of whole processes are compared, so that a busy machine matters less.
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 ROWS, COLUMNS, RECENT = 1_000_000, 20, 200
-PATIENCE = 3.0  # seconds that a fit may take beside its reading: start, imports, solution
+PATIENCE = 3.0  # seconds that a fit may take beyond reading: start, imports, solution
 MOST_HELP, MOST_SECONDS, MOST_READS = 3.0, 0.5, 2.0
 
 

@@ -22,14 +22,14 @@ from poolwise.linear.linear_fit import coefficient_intervals
 
 FEATURES, SHARED = 8, 5
 ROWS_TO_PREDICT = 100
-PREDICTIONS = (0.92, 0.97)  # where the coverage of predictions has to lie
-COEFFICIENTS = (0.88, 0.98)  # and that of coefficients
+PREDICTIONS = (0.92, 0.97)  # range for the coverage of predictions
+COEFFICIENTS = (0.88, 0.98)  # range for the coverage of coefficients
 NOTES = (
     f"{FEATURES} features, of which the source has {SHARED}; noise 1 in both tables; coefficients "
     "are normal with the standard deviation 'signal'. In brackets: standard errors.",
-    "With d + 1 rows nothing tells the target's noise from its signal. So the signal is drawn anew "
-    "in each repetition, between 0.2 and 1, uniform in its logarithm. Where it is always strong, "
-    "intervals are too wide, and the last line says by how much.",
+    "With d + 1 rows the target's noise and signal are not identified. So the signal is drawn anew "
+    "in each repetition, between 0.2 and 1, uniform in its logarithm. If it is always strong, "
+    "intervals are too wide; the last line shows by how much.",
 )
 
 
@@ -81,7 +81,7 @@ SCENARIOS = {
         difference=0.5, exception="half detected: the interval of that coefficient is too narrow"
     ),
     "d + 1 rows, strong signal": Scenario(
-        FEATURES + 1, 100, exception="the noise is not identified, and the prior thinks of less"
+        FEATURES + 1, 100, exception="the noise is not identified; the prior expects less signal"
     ),
 }
 
@@ -99,7 +99,7 @@ class Coverage:
         return "  ".join([f"{name:<28}", *(f"{c:>15}" for c in cells), self.verdict(scenario)])
 
     def verdict(self, scenario: Scenario) -> str:
-        """Say whether both shares are where they have to be."""
+        """Return whether both shares are in their ranges."""
         if scenario.exception:
             return f"not judged: {scenario.exception}"
         missed = [

@@ -1,4 +1,4 @@
-"""Dask over files: what a cluster adds to the work of one process.
+"""The cost of files on a Dask cluster, relative to one process.
 
 ``python -m benchmarks.dask_files [--quick]`` writes Parquet files, fits with them in this process
 and on two Dask workers, and removes them.

@@ -1,4 +1,4 @@
-"""Estimates: what a solver finds, and how many of its digits are right."""
+"""Estimates of a solver, and the number of their correct digits."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def fewest_digits(values: Array, certified: Array) -> float:
     r"""Return the least log relative error, between 0 and 15: the number of right digits.
 
     That is :math:`-\log_{10} |v - c| / |c|` for a value :math:`v` and its certified value
-    :math:`c`, and :math:`-\log_{10} |v|` where :math:`c` is zero. What is no number has no digit.
+    :math:`c`, and :math:`-\log_{10} |v|` where :math:`c` is zero. NaN has no correct digit.
     """
     size = np.where(certified == 0.0, 1.0, np.abs(certified))
-    error = float(np.max(np.abs(values - certified) / size))  # not a number if one of them is not
+    error = float(np.max(np.abs(values - certified) / size))  # NaN if one of them is NaN
     if not np.isfinite(error):
         return 0.0
     return float(np.clip(-np.log10(error), 0.0, CAP)) if error > 0.0 else CAP

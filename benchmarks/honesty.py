@@ -1,7 +1,7 @@
-"""Whether diagnostics keep their word: ``python -m benchmarks.honesty [--repetitions N]``.
+"""Error rates of the diagnostics: ``python -m benchmarks.honesty [--repetitions N]``.
 
-How often ``shift`` finds something where nothing has moved, and a move that is there; and whether
-the gain that ``gain`` promises is found, and its 95 % interval holds it.
+How often ``shift`` reports a shift without one, and how often it finds a real one; and whether the
+expected gain of ``gain`` agrees with the measured one, and its 95 % interval holds it.
 """
 
 from __future__ import annotations
@@ -67,16 +67,16 @@ def detections(move: float, repetitions: int, seed: int = 0) -> float:
 def promises(
     target_rows: int, difference: float, repetitions: int, seed: int = 0
 ) -> tuple[float, float, float]:
-    """Return the mean gain promised, that found, and how often the interval holds the latter.
+    """Return the mean expected gain, the mean measured one, and how often the interval holds it.
 
     Parameters
     ----------
     target_rows : int
         Of four features, the last of which 300 rows of history lack.
     difference : float
-        Of one coefficient in the history, from that in the target; noise is one.
+        Difference of one coefficient between history and target; noise is one.
     repetitions, seed : int
-        How often, and where the random numbers begin.
+        Number of repetitions, and seed of the random numbers.
     """
     told = []
     for k in range(repetitions):
@@ -105,12 +105,12 @@ def _problem(target: Array, source: Array) -> Problem:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print three tables; return 1 if alarms are more than chance explains."""
+    """Print three tables; return 1 if there are more false alarms than chance explains."""
     options = asked("benchmarks.honesty", __doc__, arguments)
     count, seed = options.repetitions, options.seed
     most = LEVEL + 3.0 * np.sqrt(LEVEL * (1.0 - LEVEL) / count)
     print(versions(("poolwise", "numpy", "scipy")))
-    print(f"\nReports of a shift where there is none, level {LEVEL:.0%}, {count:,} repetitions\n")
+    print(f"\nReports of a shift without a shift, level {LEVEL:.0%}, {count:,} repetitions\n")
     print(f"{'rows of target and source':<28}", *(f"{f'{t}, {s:,}':>10}" for t, s in ROWS))
     worst = 0.0
     for name, draw in TAILS.items():
@@ -120,8 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"\nA mean that has moved is found, 30 target rows, {MANY} columns\n")
     print(f"{'moved by (deviations)':<28}", *(f"{move:>10g}" for move in MOVES))
     print(f"{'found':<28}", *(f"{detections(m, count, seed):>10.1%}" for m in MOVES), flush=True)
-    print("\nThe gain that is promised, and what is found; in the last column 95 % is right\n")
-    print(f"{'':<40} {'promised':>10} {'found':>10} {'held':>10}")
+    print("\nExpected and measured gain, and coverage of the 95 % interval\n")
+    print(f"{'':<40} {'expected':>10} {'measured':>10} {'covered':>10}")
     for difference, what in ((0.0, ""), (0.5, ", a coefficient 0.5 off"), (3.0, ", 3 off")):
         for rows in (12, 25, 60):
             promised, found, held = promises(rows, difference, count, seed)

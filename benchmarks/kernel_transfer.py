@@ -1,4 +1,4 @@
-"""Kernel transfer: the one method that needs rows, beside the exponentials it cannot avoid."""
+"""The time of kernel transfer, which needs rows, relative to its exponentials."""
 
 from __future__ import annotations
 

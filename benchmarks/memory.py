@@ -1,4 +1,4 @@
-"""Memory: what a fit from raw rows needs beyond the rows."""
+"""Memory that a fit from raw rows needs beyond the rows."""
 
 from __future__ import annotations
 

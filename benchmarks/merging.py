@@ -1,4 +1,4 @@
-"""Merging: the total of many partial moments, as a cluster sends them home.
+"""The time of the total of many partial moments, as a cluster returns them.
 
 By itself: ``python -m benchmarks.merging [--quick]``.
 """

@@ -1,4 +1,4 @@
-"""Parquet files: rows that are made on the spot, and removed after."""
+"""Temporary Parquet files of random rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = [f"x{k}" for k in range(1, COLUMNS)]
 
 @contextmanager
 def parquet_files(rows: int, files: int = 1) -> Iterator[Path]:
-    """Give a folder of so many files at least, as pyarrow writes them by default."""
+    """Yield a folder with at least this many files, as pyarrow writes them by default."""
     each = min(ROWS, -(-rows // files))
     with tempfile.TemporaryDirectory(prefix="poolwise_bench_") as folder:
         starts = range(0, rows, each)
@@ -31,7 +31,7 @@ def parquet_files(rows: int, files: int = 1) -> Iterator[Path]:
 
 
 def made_up_table(seed: int, rows: int) -> pa.Table:
-    """Make rows such as the files have."""
+    """Make the rows of the files."""
     rng = np.random.default_rng(seed)
     columns = {name: rng.normal(k, 1.0 + k, rows) for k, name in enumerate(NAMES)}
     y = sum(columns.values()) + rng.normal(size=rows)

@@ -1,4 +1,4 @@
-"""Parquet reading: moments of files beside the bare decoding, and as there are more rows."""
+"""Moments of Parquet files: time relative to decoding, and growth with the rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from poolwise.moments.progress import tracked
 from poolwise.numerics.precision import Kept
 
 BATCH = 65_536
-PROCESSES = 5  # whose peaks vary by a quarter: what pyarrow's threads hold depends on their timing
+PROCESSES = 5  # peaks vary by a quarter with the timing of pyarrow's threads
 
 
 def parquet_reading(*, quick: bool) -> list[Answer]:
@@ -91,7 +91,7 @@ def growth(*, quick: bool) -> list[Answer]:
 
 
 def decode(folder: Path) -> int:
-    """Decode all columns of all files in batches, in one thread, and forget them."""
+    """Decode all columns of all files in batches, in one thread."""
     rows = 0
     for path in sorted(folder.iterdir()):
         with pq.ParquetFile(path) as file:

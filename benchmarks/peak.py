@@ -1,4 +1,4 @@
-"""Peak: the most memory that a work needs beyond what was there before it, in a new process."""
+"""Peak memory of a task, beyond the memory in use before it, in a new process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True)
 class Peak:
-    """Bytes that a work added: what the system saw (if it tells) and what Python allocated."""
+    """Bytes that a task added, by the system (if available) and by Python's allocator."""
 
     resident: int | None
     traced: int
@@ -29,11 +29,11 @@ class Peak:
 
     @property
     def megabytes(self) -> float:
-        """The greater of the two: one misses memory that is used again, the other BLAS's own."""
+        """The greater of the two: one misses memory that is reused, the other memory of BLAS."""
         return max(self.resident or 0, self.traced) / 1e6
 
     def in_words(self) -> str:
-        """Say who saw it, and how much of it Python allocated."""
+        """Describe how it was measured, and how much of it Python allocated."""
         return f"by {self.seen_by}; arrays and objects {self.traced / 1e6:.2g} MB (tracemalloc)"
 
 
@@ -56,7 +56,7 @@ def _peak(limit: int, prepare: Callable[..., Callable[[], object]], arguments: A
 
 
 def _resident(work: Callable[[], object]) -> tuple[int | None, str]:
-    """Return the growth of the resident set's high-water mark, and who told."""
+    """Return the growth of the resident set's high-water mark, and its source."""
     try:
         CLEAR.write_text("5")  # the mark falls to what is resident now
         before = _status("VmRSS")

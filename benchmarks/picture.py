@@ -1,4 +1,4 @@
-"""The picture of the README: two tables, and the errors of what one can do with them, as SVG."""
+"""The picture of the README as SVG: two tables, and the errors of several ways to use them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ BARS, LONGEST, STEP = 610, 200, 34  # where bars begin, how long the longest is,
 
 
 def svg(errors: Mapping[str, float], ours: frozenset[str], *, about: str) -> str:
-    """Return the picture; an error is relative to the first one, and ``ours`` are set off.
+    """Return the picture; errors are relative to the first one, and ``ours`` are highlighted.
 
-    It brings its own paper, so that it can be read on a light and on a dark page.
+    It has its own background, so that it can be read on light and dark pages.
     """
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '

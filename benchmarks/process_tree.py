@@ -1,4 +1,4 @@
-"""Process tree: seconds and memory of a command, with all processes that it starts."""
+"""Seconds and memory of a command, with all processes that it starts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
-PAUSE = 0.1  # seconds between two looks
+PAUSE = 0.1  # seconds between two samples
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a command took: wall and CPU seconds, bytes, how these were seen, what it printed."""
+    """Cost of a command: wall and CPU seconds, bytes, how these were measured, and its output."""
 
     wall: float
     cpu: float
@@ -26,11 +26,11 @@ class Cost:
 
 
 def cost_of(command: Sequence[str]) -> Cost:
-    """Run a command to its end, and raise CalledProcessError if that is not a good one.
+    """Run a command to its end; raise CalledProcessError if it fails.
 
     The peak adds up the high-water marks of the processes that are alive together, at the worst of
-    many looks. It may exceed what was in use at any moment, since they need not peak at once and
-    pages that they share count for each; it misses growth in the last tenth of a second of one.
+    many samples. It may exceed the memory in use at any moment, since they need not peak at once
+    and shared pages count for each; it misses growth in the last tenth of a second of one.
     """
     cpu, start, peak = _cpu_of_children(), time.perf_counter(), 0
     with subprocess.Popen(
@@ -62,7 +62,7 @@ def _cpu_of(pid: int) -> float:
 
 
 def _tree(pid: int) -> Iterator[int]:
-    """Yield a process and its descendants, as far as the system tells."""
+    """Yield a process and its descendants, as far as the system reports them."""
     yield pid
     for file in PROC.glob(f"{pid}/task/*/children"):
         for child in _read(file).split():

@@ -1,4 +1,4 @@
-"""Reference sets: data of NIST with certified coefficients and standard errors."""
+"""Datasets of NIST with certified coefficients and standard errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent / "nist"
 
 @dataclass(frozen=True, eq=False)
 class ReferenceSet:
-    """Numbers as they are printed, the model to fit, and what it should give.
+    """Numbers as they are printed, the model to fit, and its certified estimates.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class ReferenceSet:
     degree : int or None
         Of the polynomial in the only column; None where the columns are the features.
     certified : Estimates
-        What NIST certifies, the intercept first.
+        Certified estimates, the intercept first.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Repetitions: what a simulation is asked on the command line."""
+"""Command line options of simulations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report: the answers as a table to read and as data to keep."""
+"""Results as a text table and as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PACKAGES = ("poolwise", "numpy", "scipy", "scikit-learn")
 
 
 def tell(answers: Sequence[Answer], *, judged: bool, file: Path | None) -> None:
-    """Print the table, and write it as data where a file is named."""
+    """Print the table, and write it as JSON if a file is named."""
     print(as_text(answers, judged=judged))
     if file is not None:
         file.write_text(json.dumps(as_data(answers, judged=judged), indent=1) + "\n")
@@ -44,7 +44,7 @@ def as_text(answers: Sequence[Answer], *, judged: bool) -> str:
 
 
 def as_data(answers: Sequence[Answer], *, judged: bool) -> dict[str, Any]:
-    """Return all of it as what JSON can hold."""
+    """Return all results as JSON types."""
     return {
         "machine": _heading(),
         "threads": threads(),

@@ -1,4 +1,4 @@
-"""Reproduce: the command that computes the whole paper, beside a plain loop over its runs."""
+"""The time of the command that reproduces the paper, relative to a plain loop over its runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paper.reproduction import NAMES, missing_data
 from paper.specs import TABLES, Protocol, TableSpec, read_table_spec
 
 LEFT_OUT = (
-    "The question 'reproduce' is left out: the paper's datasets are not all here. "
+    "The question 'reproduce' is left out: some of the paper's datasets are missing. "
     "POOLWISE_DATA should name their folder."
 )
 JOBS = 2

@@ -1,8 +1,8 @@
 """Bayes pooling where history is wrong: ``python -m benchmarks.robustness [--repetitions N]``.
 
-Prints its mean squared error over that of least squares on the target alone, which does not look at
-history: where a mean has shifted, where coefficients differ, where new features depend on old ones,
-and where some of many sources are bad. With ``--ablate``, the same with single choices undone.
+Prints its mean squared error relative to least squares on the target alone: where a mean has
+shifted, where coefficients differ, where new features depend on old ones, and where some of many
+sources are bad. With ``--ablate``, the same with single design choices undone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOISES = (0.3, 0.1, 0.03, 0.01)
 CORRELATIONS = tuple(np.linspace(0.0, 0.9, 11).round(2).tolist())
 NEARLY_DETERMINED = (0.95, 0.98, 0.99)
 ROWS = (5, 8, 10, 15, 20, 30)
-LITTLE = 1.03  # what bad sources may cost beside good ones
+LITTLE = 1.03  # largest error with bad sources, relative to good ones alone
 MIXES = {"1 good, 1 bad": (1, 1), "3 good, 1 bad": (3, 1), "8 good, 2 bad": (8, 2)}
 
 
@@ -122,7 +122,7 @@ def risks(case: Case, methods: Methods, repetitions: int, seed: int = 0) -> dict
 
 @dataclass(frozen=True)
 class Question:
-    """Cases along an axis, and how far above a baseline Bayes pooling may be.
+    """Cases along an axis, and the largest error of Bayes pooling relative to a baseline.
 
     Parameters
     ----------

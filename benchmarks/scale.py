@@ -1,4 +1,4 @@
-"""Any size: files, clusters, peers and merging; ``python -m benchmarks.scale [--quick]``.
+"""Benchmarks of files, clusters, peers and merging: ``python -m benchmarks.scale [--quick]``.
 
 Files are written to the system's temporary folder (3.2 GB of them), and removed.
 """
@@ -20,7 +20,7 @@ from benchmarks.parquet_reading import parquet_reading
 from benchmarks.report import tell
 from benchmarks.spark_files import spark_files
 
-NO_JAVA = "Left out: Spark, for want of Java."
+NO_JAVA = "Left out: Spark, because Java is missing."
 
 
 def main() -> None:

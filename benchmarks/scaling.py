@@ -1,4 +1,4 @@
-"""Scaling: how the time of a fit grows with the rows of the source, here and as published."""
+"""Growth of the time of a fit with the rows of the source, here and as published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.published import published_data_pooling
 from benchmarks.tables import Tables, make_tables
 from poolwise import PooledRegressor
 
-FEW = 100  # rows of a source that costs as good as nothing to read
+FEW = 100  # rows of a source whose reading time is negligible
 
 
 def scaling(*, quick: bool) -> list[Answer]:

@@ -1,4 +1,4 @@
-"""Small fits: what a fit from moments costs beside the linear system inside it."""
+"""The time of a fit from moments, relative to the linear system inside it."""
 
 from __future__ import annotations
 

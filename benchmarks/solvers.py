@@ -1,4 +1,4 @@
-"""Solvers: poolwise and its peers, each asked the same question in its own words."""
+"""poolwise and its peers as solvers of the same problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from poolwise.numerics.precision import Precision
 
 
 def ours(X: Array, y: Array, *, intercept: bool, precision: Precision) -> Estimates:
-    """Return what the regressor says, which gives standard errors of its own."""
+    """Return the estimates of the regressor, which has its own standard errors."""
     model = PooledRegressor("target_only", fit_intercept=intercept, precision=precision).fit(X, y)
     first = 0 if intercept else 1
     return Estimates(
@@ -42,7 +42,7 @@ def by_sklearn(X: Array, y: Array, *, intercept: bool) -> Estimates:
 
 
 def by_statsmodels(X: Array, y: Array, *, intercept: bool) -> Estimates:
-    """Return what its QR factorisation gives, with its own standard errors."""
+    """Return the estimates of its QR factorisation, with its own standard errors."""
     fit = OLS(y, _design(X, intercept=intercept)).fit(method="qr")
     return Estimates(fit.params, fit.bse)
 
@@ -59,7 +59,7 @@ PEERS: dict[str, Solver] = {
 
 
 def quietly(solver: Solver, X: Array, y: Array, *, intercept: bool) -> Estimates:
-    """Let a solver answer without warnings: its digits are judged, not its words."""
+    """Run a solver without warnings: only its digits are judged."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return solver(X, y, intercept=intercept)

@@ -1,4 +1,4 @@
-"""Spark: files read by its workers beside one process, and the regression of its own library.
+"""Files read by Spark's workers relative to one process, and Spark's own regression.
 
 ``python -m benchmarks.spark_files [--quick]``. It needs Java, and files in a temporary folder.
 """

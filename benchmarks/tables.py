@@ -1,4 +1,4 @@
-"""Tables: a target, and history without the target's last columns."""
+"""Random tables: a target, and a source without the target's last columns."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ def textbook_errors(
 ) -> list[float]:
     """Return the test errors of OLS, DSFT, DSFT-nl and DP, the response last in ``test``.
 
-    As a reader of the paper writes it: least squares and normal equations of raw rows, a weight for
-    each row, and a kernel of source rows by target rows. With a product the last feature is that of
-    the last shared and the last new one.
+    A direct implementation of the paper: least squares and normal equations of raw rows, a weight
+    for each row, and a kernel of source rows by target rows. With a product, the last feature is
+    the product of the last shared and the last new one.
     """
     d = X_old.shape[1]
     shared, new = _with_one(X[:, :d]), X[:, d:]

@@ -1,9 +1,9 @@
-"""What people do today, beside pooling: ``python -m benchmarks.today [--splits N] [--jobs N]``.
+"""Pooling and the usual choices: ``python -m benchmarks.today [--splits N] [--jobs N]``.
 
-A model has a small table with new columns and a long one without them. Each way to go on is
-measured in two setups of the paper, on its nine datasets with their published splits, and on the
-diabetes data of scikit-learn in its own units. It prints the table that stands in the README, in
-Markdown; ``--picture FILE`` draws it.
+Each way to use a small table with new columns and a long one without them is measured in two setups
+of the paper, on its nine datasets with their published splits, and on the diabetes data of
+scikit-learn in its own units. It prints the table of the README in Markdown; ``--picture FILE``
+draws it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TABLES = ("small5", "large100")
 SPLITS, DRAWS = 3, 20
 NEW_COLUMNS, HISTORY_ROWS, NEW_ROWS = ("bmi", "bp"), 250, 40  # as in the README's example
 BASE = "target_only"
-WAYS = {  # key -> how the table calls it
+WAYS = {  # key -> its name in the table
     BASE: "drop the history",
     "source_columns_only": "drop the new columns",
     "zero_fill": "fill with zeros",
@@ -107,7 +107,7 @@ def diabetes_samples(draws: int) -> Iterator[Sample]:
 def predictions(
     X: Array, y: Array, history: tuple[Array, Array]
 ) -> Iterator[tuple[str, Callable[[Array], Array]]]:
-    """Go each way; yield its name and how it predicts."""
+    """Fit each way; yield its name and predictor."""
     for way in WAYS:
         if way == "zero_fill":
             rows, responses = stacked_rows(X, y, history)
@@ -119,13 +119,13 @@ def predictions(
 
 
 def relative(cells: Iterable[Cell]) -> dict[str, Array]:
-    """Return the mean error of each way over that of dropping the history, cell by cell."""
+    """Return the mean error of each way relative to dropping the history, cell by cell."""
     cells = list(cells)
     return {w: np.array([c[w].mean() / c[BASE].mean() for c in cells]) for w in WAYS}
 
 
 def geometric_mean(ratios: Array) -> float:
-    """Return the mean on the scale on which half and twice are equally far from one."""
+    """Return the geometric mean."""
     return float(np.exp(np.mean(np.log(ratios))))
 
 
@@ -153,9 +153,9 @@ def as_markdown(cells: Sequence[Cell], clinic: Cell) -> str:
 
 
 def in_words(cells: Sequence[Cell], splits: int, draws: int) -> str:
-    """Return what was measured."""
+    """Return a description of the measurement."""
     return (
-        f"Test RMSE over that of dropping the history: geometric mean of {len(cells)} cells "
+        f"Test RMSE relative to dropping the history: geometric mean of {len(cells)} cells "
         f"({', '.join(TABLES)}, {splits} published splits each, at most {MOST_SOURCE_ROWS:,} rows "
         f"of history), and mean of {draws} draws of the "
         f"diabetes data ({HISTORY_ROWS} old and {NEW_ROWS} new patients)."

@@ -1,4 +1,4 @@
-"""Truths: simulated tables with two new features, whose truth is linear, smooth or stepwise."""
+"""Simulated tables with two new features, whose true response is linear, smooth or stepwise."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def simulated(truth: str, rng: np.random.Generator, *, history: int, target: int
     truth : str
         A key of ``TRUTHS``.
     rng : Generator
-        Where they are drawn from.
+        Random number generator.
     history, target : int
         Numbers of rows.
     """

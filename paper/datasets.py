@@ -133,7 +133,7 @@ def _look_for(file: str, data: AnyPath | None) -> tuple[Path | None, list[str]]:
             continue
         folder = Path(value).expanduser()
         if not folder.is_dir():
-            right = "an existing folder, with files such as uci/wine.csv.gz"
+            right = "a folder that is there, with files such as uci/wine.csv.gz"
             raise PaperError(f"{option}={os.fspath(value)!r} must be {right}.")
         if (path := folder / file).is_file():
             return path, tried

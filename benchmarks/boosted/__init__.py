@@ -1,3 +1,3 @@
-"""Boosted pooling held against others: a file for each question."""
+"""Comparison of boosted pooling with other methods, a file for each question."""
 
 OURS = "boosted_pooling"

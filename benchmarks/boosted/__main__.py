@@ -1,9 +1,9 @@
-"""Boosted pooling: ``python -m benchmarks.boosted [--quick] [--jobs N] [--only QUESTION]...``.
+"""Measure boosted pooling: ``python -m benchmarks.boosted [--quick] [--jobs N] [--only NAME]...``.
 
-On the paper's datasets it is held against trees on rows stacked with NaN, against Bayes pooling and
-against the best of all others in hindsight; on simulated tables against the better of two models
-that never saw a history which lies; then coverage of its intervals, the cost of a fit, and what
-``auto`` takes. Where LightGBM is installed its trees are held against scikit-learn's.
+On the paper's datasets it is compared with trees on rows stacked with NaN, with Bayes pooling and
+with the best of all others in hindsight; on simulated tables with wrong history, with the better of
+two models without it; then coverage of its intervals, the cost of a fit, and the choices of
+``auto``. If LightGBM is installed, its trees are compared with scikit-learn's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Auto: how often it takes trees, and what that costs beside knowing which method is better."""
+"""How often auto takes trees, and its error relative to the better method."""
 
 from __future__ import annotations
 

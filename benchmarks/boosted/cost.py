@@ -1,4 +1,4 @@
-"""Cost: the time of a fit beside that of its boosters, and memory as the history grows."""
+"""The time of a fit relative to its boosters, and memory as the history grows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from poolwise.methods.boosting.trees import Trees
 
 
 def cost(*, quick: bool, jobs: int) -> list[Answer]:
-    """Compare the time of a fit with that of one booster; memory as the history grows."""
-    del jobs  # one after the other: it is time that is measured
+    """Compare the times of a fit and of one booster; measure memory as the history grows."""
+    del jobs  # one after the other, because time is measured
     rows, rounds = (400, 1) if quick else (4000, 3)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows + 100, 24))

@@ -1,4 +1,4 @@
-"""Coverage: how often intervals of boosted pooling hold new responses."""
+"""How often intervals of boosted pooling hold new responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def coverage(*, quick: bool, jobs: int) -> list[Answer]:
     """Count how often intervals hold new responses."""
     cases = [(truth, rows) for truth in TRUTHS for rows in (10, 20, 40, 100, 300)]
     cases, fewest = (cases[:1], 2) if quick else (cases, 20)
-    # Of small targets more are drawn: one covers by chance what another does not.
+    # More draws of small targets, whose coverage varies more.
     draws = [fewest if quick else max(fewest, TARGET_ROWS // rows) for _, rows in cases]
     work = Parallel(n_jobs=jobs, return_as="generator")(
         delayed(_covered)(truth, rows, runs)

@@ -1,4 +1,4 @@
-"""Learners: boosted pooling with LightGBM's trees beside scikit-learn's, where it is installed."""
+"""Boosted pooling with LightGBM's trees beside scikit-learn's, if LightGBM is installed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEARNERS: tuple[Learner, Learner] = ("lightgbm", "sklearn")
 
 def learners(*, quick: bool, jobs: int) -> list[Answer]:
     """Compare errors and CPU times of whole fits."""
-    del jobs  # one after the other: it is time that is measured
+    del jobs  # one after the other, because time is measured
     if find_spec("lightgbm") is None:
         return []
     answers, draws = [], 1 if quick else 3

@@ -1,4 +1,4 @@
-"""Lies: boosted pooling beside models that never saw a history whose labels lie."""
+"""Boosted pooling with a history of wrong responses, beside models without it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from poolwise.moments.progress import tracked
 
 
 def on_lies(*, quick: bool, jobs: int) -> list[Answer]:
-    """Compare with models that never saw the history, where its labels lie."""
+    """Compare with models without history, where its responses are wrong."""
     lies: dict[str, Callable[[Array, np.random.Generator], Array]] = {
         "permuted": lambda y, rng: rng.permutation(y),
         "flipped": lambda y, _: 2.0 * y.mean() - y,
@@ -37,7 +37,7 @@ def on_lies(*, quick: bool, jobs: int) -> list[Answer]:
     return [
         Answer(
             "lies",
-            "History that lies: RMSE / the better of target_only and trees on the target",
+            "Wrong history: RMSE / the better of target_only and trees on the target",
             (max(found),),
             Target("at most 1.1", high=1.1),
             detail=f"the worst of {len(cases)} kinds ({worst}), mean of {runs} draws of 1,000 rows "
