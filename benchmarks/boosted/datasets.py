@@ -1,4 +1,4 @@
-"""Datasets: errors in the paper's cells, beside trees on NaN, Bayes pooling and the best other."""
+"""Errors in the paper's cells, beside trees on NaN, Bayes pooling and the best other method."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES = ("small5", "small5_np1", "large100", "large300")
 RUNS = 8
 TREES = "trees_on_nan"
 OTHERS = tuple(m for m in METHODS if m not in (OURS, "auto"))  # auto takes ours or bayes_pooling
-FIRST_SPLITS = (1, 1 + RUNS)  # of those after the first eight none was looked at
+FIRST_SPLITS = (1, 1 + RUNS)  # splits after the first eight were not used in development
 FEWEST_SPLITS = 15  # that a cell has: energy of small5
 LEVEL = 0.05
 
@@ -53,7 +53,7 @@ def cell_errors(table: str, name: str, runs: int, first: int) -> dict[str, Array
 def predictions(
     X: Array, y: Array, history: tuple[Array, Array]
 ) -> Iterator[tuple[str, Callable[[Array], Array]]]:
-    """Fit each method; yield its name and how it predicts. Others may refuse."""
+    """Fit each method; yield its name and predictor. Other methods may raise errors."""
     yield OURS, PooledRegressor(OURS).fit(X, y, sources=history).predict
     for method in OTHERS:
         with suppress(PoolwiseError):
@@ -62,7 +62,7 @@ def predictions(
 
 
 def _on_splits(cells: dict[str, dict[str, Array]], splits: str) -> list[Answer]:
-    """Return what the errors of all cells say, each by the name of its cell."""
+    """Return the comparisons of the errors of all cells, by name of the cell."""
     runs = sorted({len(errors[OURS]) for errors in cells.values()})
     seen = (
         f"{len(cells)} cells of {', '.join(TABLES)}, "
