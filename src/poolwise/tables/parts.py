@@ -32,6 +32,8 @@ from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
 from poolwise.tables.streamed import StreamedTable, Threads
 from poolwise.tables.streamed_rows import PatternSums, SumByPattern, check_few, without_void
 
+ON_CLUSTER = 8  # files that a cluster reads at the same time
+
 
 class FilePart(NamedTuple):
     """The results for one input file."""
@@ -166,8 +168,9 @@ class PartedRows:
         batches, table = self._batches, self.table
         options = repr((_poolwise(), sorted(batches.kinds.items()), self.names, self.response))
         options += repr((batches.keys, str(batches.expression), table.weights, table.nulls))
-        is_local = isinstance(batches.workers, Threads)
-        jobs = batches.workers.jobs if isinstance(batches.workers, Threads) else 1
+        is_local, jobs = isinstance(batches.workers, Threads), ON_CLUSTER
+        if isinstance(batches.workers, Threads):
+            jobs = batches.workers.jobs
 
         def part_of(reader: Reader) -> tuple[FilePart, float]:
             found = self.parts.find(reader, options, precision, kept)

@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from poolwise import Files
+from poolwise import Files, moments_of
 from poolwise.errors import BadFile, BadOption, LeftOut, NotFinite, PoolwiseError
 from poolwise.tables import parquet
 from poolwise.tables.streamed import LevelsFound
@@ -58,6 +58,17 @@ def test_pieces_of_a_long_file_are_read_by_several_workers(
             read(target, Files(path, workers=w), precision).problem.sources for w in (2, client)
         )
         assert same(there, here)
+
+
+def test_moments_of_each_file_are_kept_while_the_cluster_reads_several(tmp_path, client, rows):
+    folder, parts = write(tmp_path / "old", rows), tmp_path / "parts"
+    words = {"precision": "exact", "nulls": "drop"}
+    with pytest.warns(LeftOut):
+        here = moments_of(folder, **words)
+        there = moments_of(Files(folder, workers=client), **words, parts=parts)
+        again = moments_of(folder, **words, parts=parts)
+    assert len(list(parts.glob("*.part.json"))) == len(list(folder.iterdir())) > 1
+    assert there.text() == again.text() == here.text()
 
 
 def test_workers_need_not_have_our_working_directory(tmp_path, client, target, rows, monkeypatch):
