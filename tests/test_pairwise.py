@@ -19,11 +19,18 @@ def test_every_pair_of_values_meets_in_far_fewer_cases():
         assert {(c[one], c[other]) for c in kept} == {(c[one], c[other]) for c in every}
 
 
-def test_precisions_take_turns():
+def test_precisions_take_turns_with_methods():
     every = cases(method=range(8), precision=range(4))
     kept = [every[k] for k in covering(every)]
     assert sorted(c["method"] for c in kept) == list(range(8))
     assert [sum(c["precision"] == p for c in kept) for p in range(4)] == [2, 2, 2, 2]
+
+
+def test_precisions_meet_everything_else():
+    every = cases(method=range(8), precision=range(4), size=SIZES)
+    kept = [every[k] for k in covering(every)]
+    assert len(kept) == 8 * 3
+    assert {(c["precision"], c["size"]) for c in kept} == {(p, s) for p in range(4) for s in SIZES}
 
 
 def test_cases_that_are_no_product_are_all_kept():

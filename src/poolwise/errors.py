@@ -173,23 +173,6 @@ class NotFinite(PoolwiseError):
         )
 
     @classmethod
-    def at_prediction(
-        cls, counts: Mapping[str, int], rows: int, may_be_missing: Sequence[str]
-    ) -> Self:
-        may = (
-            f"Only columns that some source lacks may be missing: {listed(may_be_missing)}."
-            if may_be_missing
-            else "No source lacked a column when this model was fitted, so none may be missing."
-        )
-        return cls(
-            f"Rows to predict have NaN in columns that all data had at fit: {counted(counts)} of "
-            f"{rows:,} rows. {may}",
-            "Impute the others or drop these rows.",
-            counts=counts,
-            rows=rows,
-        )
-
-    @classmethod
     def without_features(cls, where: str, rows: int) -> Self:
         return cls(
             f"{capital(where)} has {plural(rows, 'row')} in which every feature is missing. That "
@@ -274,24 +257,8 @@ class BadSource(PoolwiseError, TypeError):
         )
 
     @classmethod
-    def unknown(cls, name: str, there: Sequence[str]) -> Self:
-        return cls(
-            f"There is no source {name!r} to take rows from; there are {listed(there)}. Rows are "
-            "forgotten from the source they were given under."
-        )
-
-    @classmethod
     def unusable_model(cls, why: str, then: str) -> Self:
         return cls(f"This model cannot be turned into moments: {why}. {then}.")
-
-    @classmethod
-    def rows_moved(cls, source: str) -> Self:
-        return cls(
-            f"The rows of source {source!r} were not the same, or not in the same order, when they "
-            "were read again: a row would get its value from trees that have already seen it. "
-            "Keep the rows as they are: write them to files and give these, or sort a DataFrame of "
-            "Spark, or persist one of Dask."
-        )
 
 
 class BadLevels(PoolwiseError):
@@ -389,23 +356,6 @@ class NeedsRows(PoolwiseError):
 class NotAvailable(PoolwiseError, AttributeError):
     """A result that this kind of fit does not have."""
 
-    @classmethod
-    def no_coefficients(cls, attribute: str, method: str) -> Self:
-        return cls(
-            f"There is no {attribute}: {method} is a weighted mean of linear models and trees. "
-            "summary() has the weights and what each new column does; fit_ is the linear "
-            "candidate with derived columns; derived_pooling and bayes_pooling have coefficients."
-        )
-
-    @classmethod
-    def no_uncertainty(cls, method: str) -> Self:
-        return cls(
-            f"This fit of {method} has no standard deviation of its predictions: its theory gives "
-            "no covariance, or the noise of the target could not be estimated. bayes_pooling "
-            "has one wherever the response varies; target_only and data_pooling have one where "
-            "the target has more rows than coefficients."
-        )
-
 
 class CannotSubtract(PoolwiseError):
     """Rows to subtract that were never added."""
@@ -487,13 +437,6 @@ class CannotExport(PoolwiseError):
     @classmethod
     def to_model_file(cls, why: str, then: str) -> Self:
         return cls(f"The model cannot be saved: {why}.", f"{then}.")
-
-    @classmethod
-    def not_linear(cls, method: str) -> Self:
-        return cls(
-            f"scikit-learn, ONNX and SQL get linear models from here, and this one of {method} has "
-            "trees in it. save() keeps all of it; bayes_pooling gives a model that is a line."
-        )
 
 
 class NotInstalled(PoolwiseError, ImportError):
@@ -624,20 +567,6 @@ class OptionIgnored(PoolwiseWarning):
 
 class PredictionsBounded(PoolwiseWarning):
     """Predictions far outside the range of the observed responses."""
-
-    @classmethod
-    def of(cls, count: int, rows: int, bounds: tuple[float, float]) -> Self:
-        low, high = bounds
-        return cls(
-            f"{count:,} of {rows:,} predictions fell outside of the bounds, {low:.5g} to "
-            f"{high:.5g}, and were set to the nearest bound: a linear model is unreliable far from "
-            "its data.",
-            "Check the features of these rows, or switch the bounds off with "
-            "method=BayesPooling(bounds=None).",
-            bounds=bounds,
-            count=count,
-            rows=rows,
-        )
 
 
 LARGEST_SEED = 2**31 - 1  # LightGBM's range, which NumPy's and scikit-learn's hold

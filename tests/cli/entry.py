@@ -1,6 +1,7 @@
 """The command as a user types it, and two tables to type it about."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,17 @@ def quick(folder, monkeypatch, *arguments, stdin=None):
     """Do the same in this process, which has imported everything already."""
     monkeypatch.chdir(folder)
     return CliRunner().invoke(app, list(map(str, arguments)), input=stdin)
+
+
+# Calls, arguments and names of the library; values to type have capitals: --csv encoding=NAME.
+PYTHON = re.compile(
+    r"\w\(|\w=(?![A-Z])|\bX\b|poolwise\.[A-Za-z]|Pooled|max_bytes|min_rows|Moments\."
+)
+
+
+def python_in(said):
+    """Return what a message has of Python, beside names in quotes."""
+    return PYTHON.findall(re.sub(r"'[^']*'", "", said))
 
 
 def machines(rows, seed, columns=("hours", "load", "site", "vibration", "wear")):

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -198,3 +199,48 @@ def test_every_file_is_opened_once(folder, monkeypatch, verb):
     told = quick(folder, monkeypatch, *verb, *tables, *LABEL)
     assert told.exit_code == 0, told.output
     assert sorted(opened) == sorted(tables)
+
+
+def test_missing_responses_of_history_are_refused_or_left_out(folder, monkeypatch):
+    old = machines(300, 0, OLD)
+    old.loc[:4, "wear"] = np.nan
+    old.to_csv(folder / "history.csv", index=False)
+    command = ["fit", "history.csv", "recent.csv", *LABEL]
+    assert quick(folder, monkeypatch, *command).exit_code == 1
+    assert quick(folder, monkeypatch, *command, "--nulls", "raise").exit_code == 1
+    told = quick(folder, monkeypatch, *command, "--nulls", "drop", "-o", "m.json")
+    assert told.exit_code == 0, told.output
+    assert "5 of 300 rows of source 'history' were dropped" in told.stderr
+    found = PooledRegressor.load(folder / "m.json").problem_.sources["history"]
+    kept = old[5:].assign(**{"site=inland": 1.0 * (old["site"][5:] == "inland")})
+    assert found.text() == moments_of(kept[list(found.names)], precision=found.precision).text()
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "says"),
+    [
+        ("sep=;", 2, "named like an option of pyarrow.csv: delimiter, decimal_point"),
+        ("delimiter=ab", 2, "values that pyarrow.csv's options can have"),
+        ("block_size=x", 2, "values that pyarrow.csv's options can have"),
+        ("encoding=klingon", 2, "unknown encoding: klingon"),
+        ("decimal_point=,", 1, "--text"),
+        ("delimiter=n", 1, "--csv"),
+    ],
+)
+def test_how_csv_is_written_is_checked(folder, monkeypatch, given, code, says):
+    told = quick(folder, monkeypatch, "fit", "history.csv", "recent.csv", *LABEL, "--csv", given)
+    assert told.exit_code == code, told.output
+    assert isinstance(told.exception, SystemExit)
+    assert says in " ".join(told.stderr.split())
+
+
+def test_words_about_csv_have_the_types_that_they_need(folder, monkeypatch):
+    for name in ("history.csv", "recent.csv"):
+        text = (folder / name).read_text().replace("coast", "?")
+        (folder / name).write_text(f"exported today\n{text}")
+    command = ["fit", "history.csv", "recent.csv", *LABEL, "--csv", "skip_rows=1"]
+    told = quick(folder, monkeypatch, *command, "--csv", "null_values=?,none", "--nulls", "raise")
+    assert told.exit_code == 1
+    assert "'site' in" in told.stderr  # a question mark was a missing value
+    told = quick(folder, monkeypatch, *command, "--drop", "plant")
+    assert told.exit_code == 0, told.output

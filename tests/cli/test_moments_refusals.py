@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from poolwise.cli.app import app
+from tests.cli.entry import python_in
 
 
 @pytest.mark.parametrize(
@@ -75,4 +76,5 @@ def test_what_is_wrong_is_told_in_a_sentence_and_nothing_is_written(
     assert says in " ".join(told.stderr.replace("│", " ").split())
     assert json.loads(told.stdout)["format"] == "poolwise error"
     assert "Traceback" not in told.stderr
+    assert python_in(told.stderr) == []
     assert {file: file.read_bytes() for file in pump_files.iterdir() if file.is_file()} == before

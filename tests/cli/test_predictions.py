@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from poolwise import PooledRegressor
-from tests.cli.entry import quick
+from tests.cli.entry import machines, quick
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather", "json", "jsonl"])
@@ -58,3 +58,17 @@ def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     assert (told.exit_code, told.stdout) == (1, "")
     assert told.stderr.startswith("BadColumns: No column named 'load'. Standard input has")
     assert "may lack columns that some table lacked at fit: 'vibration'." in told.stderr
+
+
+def test_a_new_category_is_refused_or_taken_for_the_first(fitted, monkeypatch):
+    new = machines(2, 3).drop(columns="wear").assign(site=["coast", "moon"])
+    new.to_csv(fitted / "new.csv", index=False)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv")
+    assert (told.exit_code, told.stdout) == (1, "")
+    lenient = ["--unseen-level", "ignore", "-o", "out.csv"]
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", *lenient)
+    assert told.exit_code == 0, told.output
+    as_coast = PooledRegressor.load(fitted / "model.json").predict(new.assign(site="coast"))
+    out = pd.read_csv(fitted / "out.csv")
+    np.testing.assert_allclose(out["prediction"], as_coast, rtol=1e-12)
+    assert out["site"].tolist() == ["coast", "moon"]

@@ -33,23 +33,17 @@ def verdicts(folder, monkeypatch, commands, tables):
     return found
 
 
-@pytest.mark.parametrize("commands", [EXPECTED, MEASURED], ids=["expected", "measured"])
-def test_commands_that_know_the_same_say_the_same(folder, monkeypatch, commands):
-    found = verdicts(folder, monkeypatch, commands, ["history.csv", "recent.csv"])
-    basis = "expected" if commands is EXPECTED else "measured"
-    said = {(v["level"], v["basis"], v["method"], v["headline"]) for v in found.values()}
-    ((level, *others, headline),) = said
-    assert others == [basis, "bayes_pooling"]
-    assert headline.startswith(basis.capitalize())
-    assert level.replace("_", " ") in headline
-
-
-def test_the_expectation_is_the_same_with_and_without_a_measurement(folder, monkeypatch):
-    tables = ["history.csv", "recent.csv"]
-    expected = verdicts(folder, monkeypatch, {"fit": []}, tables)["fit"]["headline"]
-    begun = expected.partition(";")[0]
-    for found in verdicts(folder, monkeypatch, MEASURED, tables).values():
-        assert begun in found["text"]
+def test_commands_that_know_the_same_say_the_same(folder, monkeypatch):
+    tables, found = ["history.csv", "recent.csv"], {}
+    for basis, commands in (("expected", EXPECTED), ("measured", MEASURED)):
+        found[basis] = verdicts(folder, monkeypatch, commands, tables).values()
+        said = {(v["level"], v["basis"], v["method"], v["headline"]) for v in found[basis]}
+        ((level, *others, headline),) = said
+        assert others == [basis, "bayes_pooling"]
+        assert headline.startswith(basis.capitalize())
+        assert level.replace("_", " ") in headline
+    ((begun, *_),) = {v["headline"].partition(";") for v in found["expected"]}
+    assert all(begun in v["text"] for v in found["measured"])  # with a measurement too
 
 
 def test_rows_with_missing_values_are_not_history_when_one_table_is_given(folder, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.entry import machines, quick
+from tests.cli.entry import machines, python_in, quick
 
 TABLES = ["history.csv", "recent.csv", "--label", "wear"]
 WRONG = [
@@ -58,5 +58,6 @@ def test_what_is_wrong_is_told_without_a_traceback_and_changes_nothing(
     assert told.exit_code == code, told.output
     assert says in " ".join(told.stderr.split())
     assert "Traceback" not in told.output
+    assert python_in(told.stderr) == []
     assert told.stdout == "" or told.stdout.startswith("Columns, matched")
     assert {p: p.read_bytes() for p in fitted.rglob("*") if p.is_file()} == before

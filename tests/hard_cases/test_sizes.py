@@ -76,6 +76,35 @@ class TestSizes:
         assert_allclose(model.standard_errors_, expected, rtol=1e-11)
         assert_allclose(model.fit_.noise, np.ldexp(usual.fit_.noise, 398), rtol=1e-11)
 
+    @pytest.mark.parametrize("exponent", [-240, 240])
+    def test_a_column_near_the_limits_is_fitted_like_any_other(self, precision, exponent):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(30, 2))
+        y = X @ [1.0, 2.0] + rng.normal(size=30)
+        usual, _ = fit("bayes_pooling", precision, X, y)
+        model, kinds = fit("bayes_pooling", precision, X * [1.0, 2.0**exponent], y)
+        assert kinds == []
+        assert_allclose(model.coef_, usual.coef_ * [1.0, 2.0**-exponent], rtol=1e-14)
+
+    def test_a_coefficient_without_effect_may_be_what_rounding_leaves(self, rows, precision):
+        X, _ = rows
+        large = X * [1e74, 1.0, 1.0]
+        y = 1e-20 * X[:, 1]  # what rounding leaves of the first coefficient is below 1e-105
+        model, _ = fit("target_only", precision, large, y)
+        assert_allclose(model.predict(large), y, rtol=1e-12, atol=1e-32)
+        assert_allclose(model.coef_[1], 1e-20, rtol=1e-12)
+
+    @pytest.mark.parametrize("precision", ["accurate", "exact"])
+    def test_terms_far_larger_than_the_response_cancel(self, precision):
+        rng = np.random.default_rng(0)
+        a = rng.integers(-64, 64, 40) / 64.0
+        b = a + rng.integers(-64, 64, 40) * 2.0**-40
+        y = (b - a) * 2.0**40 / 64.0
+        X, y = np.ldexp(np.column_stack((a, b)), 240), np.ldexp(y, 240)
+        model, _ = fit("target_only", precision, X, y)
+        assert_allclose(model.coef_, [-(2.0**34), 2.0**34], rtol=1e-9)
+        assert_allclose(model.predict(X), y, rtol=1e-5, atol=1e-5 * 2.0**240)
+
     def test_a_prediction_that_no_double_holds_is_an_error(self, rows, precision):
         X, y = rows
         model, _ = fit("target_only", precision, X, y * 1e60)

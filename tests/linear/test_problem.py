@@ -38,31 +38,6 @@ def test_seen_by_all_is_what_every_source_has(problem):
     assert Problem(problem.target, {}, "y").seen_by_all() == ("a", "b", "c")
 
 
-def test_history_is_what_all_sources_share(problem):
-    features, sources = problem.history()
-    assert features == ("a",)
-    assert list(sources) == ["old", "older"]
-
-
-def test_history_without_a_feature_in_all_sources_is_that_of_the_largest():
-    sources = {
-        "small": moments("a", "y", rows=10),
-        "large": moments("b", "c", "y", rows=99),
-        "wide": moments("a", "b", "c", "y", rows=30),
-    }
-    features, kept = Problem(moments("a", "b", "c", "y"), sources, "y").history()
-    assert features == ("b", "c")
-    assert list(kept) == ["large", "wide"]
-
-
-def test_the_order_of_equal_sources_does_not_decide_which_is_largest():
-    one, other = moments("a", "y"), moments("b", "y")
-    target = moments("a", "b", "y")
-    forth = Problem(target, {"one": one, "other": other}, "y").history()
-    back = Problem(target, {"other": other, "one": one}, "y").history()
-    assert forth == back
-
-
 def test_a_filled_source_holds_unseen_features_at_the_targets_mean(problem):
     old = problem.sources["old"]
     filled = problem.filled(old)

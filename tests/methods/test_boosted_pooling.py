@@ -253,7 +253,7 @@ class TestRefusals:
     @pytest.mark.parametrize("verb", ["to_sql", "to_onnx", "to_sklearn"])
     def test_it_cannot_be_written_as_a_line(self, verb):
         for method in ("boosted_pooling", "derived_pooling"):
-            with pytest.raises(CannotExport, match=rf"{method} has trees in it"):
+            with pytest.raises(CannotExport, match=rf"{method} contains trees"):
                 getattr(fitted(method), verb)()
 
 

@@ -6,6 +6,7 @@ from poolwise import Moments
 from poolwise.errors import LeftOut
 from poolwise.linear.regress import regress
 from poolwise.methods import Offset, TargetOnly
+from poolwise.methods.source_columns_only import common_history
 from tests.laws.problems import least_squares, random_tables, tables_of, with_one
 
 
@@ -43,7 +44,7 @@ def test_it_is_two_least_squares_one_after_the_other(kind, kept, intercept):
 def test_a_residual_regressed_on_all_columns_is_target_only(kind):
     problem = tables_of(kind, seed=10).problem()
     y = problem.response
-    kept, sources = problem.history()
+    kept, sources = common_history(problem)
     parts = [source.select((*kept, y)) for source in sources.values()]
     old = regress(sum(parts, start=Moments.empty((*kept, y))), y)
     # The residual y - x'gamma as an affine map of the target's columns, all of which stay.

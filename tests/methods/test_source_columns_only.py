@@ -2,8 +2,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from poolwise import Moments
 from poolwise.errors import LeftOut
+from poolwise.linear.problem import Problem
 from poolwise.methods import SourceColumnsOnly
+from poolwise.methods.source_columns_only import common_history
 from tests.laws.problems import least_squares, random_tables, tables_of
 
 
@@ -55,3 +58,34 @@ def test_the_noise_is_that_of_the_target_given_the_columns_kept():
     rss = np.linalg.lstsq(Z, t.y, rcond=None)[1][0]
     fit = SourceColumnsOnly().solve(tables.problem())
     assert_allclose(fit.noise, rss / (len(t.y) - 3), rtol=1e-10)
+
+
+def moments(*names, rows=20, seed=0):
+    return Moments.of_rows(names, np.random.default_rng(seed).normal(size=(rows, len(names))))
+
+
+def test_history_is_what_all_sources_share():
+    given = {"old": moments("b", "a", "y", rows=50), "older": moments("y", "a", rows=80)}
+    problem = Problem(moments("a", "b", "c", "y"), given, "y")
+    features, sources = common_history(problem)
+    assert features == ("a",)
+    assert list(sources) == ["old", "older"]
+
+
+def test_history_without_a_feature_in_all_sources_is_that_of_the_largest():
+    sources = {
+        "small": moments("a", "y", rows=10),
+        "large": moments("b", "c", "y", rows=99),
+        "wide": moments("a", "b", "c", "y", rows=30),
+    }
+    features, kept = common_history(Problem(moments("a", "b", "c", "y"), sources, "y"))
+    assert features == ("b", "c")
+    assert list(kept) == ["large", "wide"]
+
+
+def test_the_order_of_equal_sources_does_not_decide_which_is_largest():
+    one, other = moments("a", "y"), moments("b", "y")
+    target = moments("a", "b", "y")
+    forth = common_history(Problem(target, {"one": one, "other": other}, "y"))
+    back = common_history(Problem(target, {"other": other, "one": one}, "y"))
+    assert forth == back

@@ -41,6 +41,8 @@ def test_every_bit_comes_back(kind, precision, tmp_path):
 def test_every_bit_of_any_table_comes_back(rows, precision):
     moments = Moments.of_rows([f"c{j}" for j in range(rows.shape[1])], rows, precision=precision)
     assert_same_bits(moments, Moments.of_text(moments.text(), "here"))
+    written = json.loads(moments.text())["scatter"]  # without tails, what other programs read
+    assert bits(np.array(written)) == bits(moments.scatter.pair.high)
 
 
 def test_a_file_of_exact_moments_adds_up_to_the_bits_of_all_rows(tmp_path):

@@ -170,6 +170,19 @@ def test_large_and_small_numbers_have_all_digits(scale, weighted):
     assert_exact_within(moments, z, w)
 
 
+@pytest.mark.parametrize("precision", ["fast", "accurate", "exact"])
+@pytest.mark.parametrize("scale", [1e70, 1.0, 1e-70])
+def test_means_and_deviations_are_those_of_fractions(precision, scale):
+    z = (np.round(64 * np.clip(random_rows(11, 40), -5, 5)) / 64 + [0.0, 3.0]) * scale
+    moments, exact = read(z, precision=precision), exact_moments_of_many(z)
+    for j, name in enumerate(names_of(z)):
+        assert moments.mean_of(name) == pytest.approx(float(exact.mean[j]), rel=1e-15)
+        variance = exact.scatter[j][j] / exact.weight / Fraction(scale) ** 2
+        expected = float(variance) ** 0.5 * scale
+        assert moments.deviation_of(name) == pytest.approx(expected, rel=1e-15)
+        assert moments.deviations()[j] == moments.deviation_of(name)
+
+
 def test_a_constant_column_has_exactly_no_scatter_beside_any_other():
     z = random_rows(12, CHUNK + 3, 3)
     z[:, 1] = 0.1

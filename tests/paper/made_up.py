@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -75,3 +76,11 @@ def stopping_process(folder, call, stop_after=-1):
             yield process
         finally:
             process.kill()
+
+
+def wait_until(holds, seconds=60.0):
+    """Wait until a condition holds: a parent process writes what its workers have finished."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from paper.errors import OutOfReach
 from paper.reproduction import NAMES
 from paper.results import cells_of, finished
 from paper.specs import read_table_spec
-from tests.paper.made_up import made_up_data, stopping_process
+from tests.paper.made_up import made_up_data, stopping_process, wait_until
 
 __all__ = ["made_up_data"]
 
@@ -227,12 +226,15 @@ def test_after_an_interrupt_the_same_command_goes_on(
     if not hasattr(signal, signal_name):
         pytest.skip(f"there is no {signal_name} here")
     out, whole = tmp_path / "interrupted", tmp_path / "whole"
+    folder = out / "published" / "small3-runs1"
+    of_table = cells_of(SMALL3, "published", ["ols", "dp"], 1)
     call = CALL.format(arguments=[*QUICK, "--jobs", str(jobs), "--out", str(out)])
     with stopping_process(tmp_path / "program", call, stop_after=3) as run:
         assert [run.stdout.readline() for _ in range(1 + jobs)] == [
             "ready\n",
             *["stopped\n"] * jobs,
         ]
+        wait_until(lambda: len(finished(of_table, folder)) == 3 * jobs)
         run.send_signal(getattr(signal, signal_name))
         _, errors = run.communicate(timeout=60)
     assert run.returncode == code, errors
@@ -241,9 +243,8 @@ def test_after_an_interrupt_the_same_command_goes_on(
             f"Interrupted. What was finished is kept in {out}; the same command goes on from "
             "there.\n"
         )
-    folder = out / "published" / "small3-runs1"
     kept = (folder / "results.jsonl").read_bytes()
-    assert len(finished(cells_of(SMALL3, "published", ["ols", "dp"], 1), folder)) == 3 * jobs
+    assert len(finished(of_table, folder)) == 3 * jobs  # all but the cells in flight
     assert not (folder / "runs.csv").exists()
 
     for folder_of_run in (out, whole):
@@ -269,10 +270,8 @@ def test_an_interrupt_ends_all_processes_with_one_sentence(tmp_path):
         cwd=ROOT,
         start_new_session=True,  # Ctrl-C reaches all processes of a terminal's group
     ) as run:
-        end = time.monotonic() + 60
         results = tmp_path / "published/small3/results.jsonl"
-        while not (results.exists() and results.stat().st_size) and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_until(lambda: results.exists() and results.stat().st_size)
         os.killpg(run.pid, signal.SIGINT)
         _, errors = run.communicate(timeout=60)
     assert run.returncode == 130, errors

@@ -14,7 +14,7 @@ from paper.errors import PaperError
 from paper.protocol import run_errors
 from paper.results import cells_of, compute, finished, read_runs, unfinished
 from paper.specs import read_table_spec
-from tests.paper.made_up import made_up_data, stopping_process
+from tests.paper.made_up import made_up_data, stopping_process, wait_until
 
 __all__ = ["made_up_data"]
 
@@ -179,6 +179,7 @@ def test_after_a_kill_only_the_missing_cells_are_computed_and_the_result_is_the_
         assert killed.stdout.readline() == "ready\n"
         for _ in range(jobs):
             assert killed.stdout.readline() == "stopped\n"
+        wait_until(lambda: len(finished(cells(), folder)) == 2 * jobs)
         killed.send_signal(getattr(signal, signal_name))
         killed.communicate(timeout=60)
     assert killed.returncode != 0

@@ -15,8 +15,6 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.regress import regress
 from poolwise.moments.moments import Moments
 
-COMMON = 0.9  # share of the history's weight that counts as nearly all of it
-
 
 class Rows(Protocol):
     """Rows that can be read again."""
@@ -97,30 +95,26 @@ class Problem:
         """Features that every source has."""
         return tuple(n for n in self.features if all(n in s.place for s in self.sources.values()))
 
-    def history(self) -> tuple[tuple[str, ...], dict[str, Moments]]:
-        """Return the features that nearly all of the history has, and the sources that have them.
-
-        A few rows without a value do not exclude a feature. If no feature is common, these are the
-        features of the largest source.
-        """
-        tables = self.sources.values()
-        enough = COMMON * sum(s.weight for s in tables)
-        common = tuple(
-            n for n in self.features if sum(s.weight for s in tables if n in s.place) >= enough
-        )
-        for features in (common, *(self.shared(s) for s in self.largest_first().values())):
-            used = {n: s for n, s in self.sources.items() if s.place.keys() >= set(features)}
-            if features and (used or not self.sources):
-                break
-        return features, used
-
     def largest_first(self) -> dict[str, Moments]:
         """Return the sources sorted by weight, then by features, whatever their given order."""
         keys = {n: (-s.weight, -len(s.names), sorted(s.names)) for n, s in self.sources.items()}
         return {n: self.sources[n] for n in sorted(keys, key=keys.__getitem__)}
 
     def filled(self, source: Moments, means: Mapping[str, float] | None = None) -> Moments:
-        """Return a source whose missing features are constant, by default the target's mean."""
+        """Return a source with constants in place of the features that it lacks.
+
+        Parameters
+        ----------
+        source : Moments
+            One of ``sources``.
+        means : mapping of str to float, optional
+            The constants; the target's mean where none is given.
+
+        Returns
+        -------
+        Moments
+            Of all columns of the target.
+        """
         target, given = self.target, means or {}
         lacks = {n: j for n, j in target.place.items() if n not in source.place}
         values = {n: given.get(n, float(target.mean[j])) for n, j in lacks.items()}
@@ -128,7 +122,10 @@ class Problem:
         return source.widened(target.names, values, tails)
 
     def without(self, lacking: Sequence[str]) -> Problem:
-        """Return the problem without these features, rows, and sources that are left empty."""
+        """Return the problem without these features and without rows.
+
+        Sources that then share no feature with the target are dropped.
+        """
         left = [n for n in self.target.names if n not in lacking]
         kept = {n: [c for c in left if c in s.place] for n, s in self.sources.items()}
         sources = {n: s.select(kept[n]) for n, s in self.sources.items() if len(kept[n]) > 1}

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import regress
-from poolwise.methods.source_columns_only import left_out
+from poolwise.methods.source_columns_only import common_history, left_out
 from poolwise.moments.moments import Moments
 
 
@@ -34,7 +34,7 @@ class Offset(BaseEstimator):
         y, intercept = problem.response, problem.intercept
         if not problem.sources:
             return problem.target_fit
-        kept, sources = problem.history()
+        kept, sources = common_history(problem)
         stacked = Moments.empty((*kept, y))
         for source in sources.values():
             stacked += source.select((*kept, y))

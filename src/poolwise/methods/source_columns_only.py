@@ -15,6 +15,8 @@ from poolwise.linear.problem import Problem
 from poolwise.linear.regress import regress
 from poolwise.moments.moments import Moments
 
+COMMON = 0.9  # share of the weight of the history that is nearly all of it
+
 
 @dataclass(eq=False, repr=False)
 class SourceColumnsOnly(BaseEstimator):
@@ -32,7 +34,7 @@ class SourceColumnsOnly(BaseEstimator):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the reduced fit; features that some source lacks get coefficient zero."""
-        kept, sources = problem.history()
+        kept, sources = common_history(problem)
         y, intercept = problem.response, problem.intercept
         columns = (*kept, y)
         pool = problem.target.select(columns)
@@ -52,6 +54,24 @@ class SourceColumnsOnly(BaseEstimator):
                 **{n: "not in every source used" for n in problem.features if n not in kept},
             },
         )
+
+
+def common_history(problem: Problem) -> tuple[tuple[str, ...], dict[str, Moments]]:
+    """Return the features that nearly all of the history has, and the sources that have them.
+
+    A few rows without a value do not take a column from all others. If no feature is common, the
+    features are those of the largest source.
+    """
+    tables = problem.sources.values()
+    enough = COMMON * sum(s.weight for s in tables)
+    common = tuple(
+        n for n in problem.features if sum(s.weight for s in tables if n in s.place) >= enough
+    )
+    for features in (common, *(problem.shared(s) for s in problem.largest_first().values())):
+        used = {n: s for n, s in problem.sources.items() if s.place.keys() >= set(features)}
+        if features and (used or not problem.sources):
+            break
+    return features, used
 
 
 def left_out(

@@ -72,7 +72,11 @@ class Line:
 def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool) -> Line:
     """Return the line of a model for rows that lack some optional columns."""
     if model.fit.parts().line is None:
-        raise CannotExport.not_linear(model.name)
+        raise CannotExport(
+            f"Only linear models can be exported to scikit-learn, ONNX and SQL, and this model of "
+            f"{model.name} contains trees.",
+            "Use save(), which keeps all of it, or fit bayes_pooling, which is linear.",
+        )
     gone = {without} if isinstance(without, str) else set(without)
     has = [c for c in model.columns if c.name not in gone]
     if not gone <= set(model.optional_columns) or not has:

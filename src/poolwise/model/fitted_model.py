@@ -105,7 +105,13 @@ class FittedModel:
     def _line(self, attribute: str) -> LinearFit:
         """Return the linear fit that predicts; raise an error if there is no such fit."""
         if (line := self.fit.parts().coefficients) is None:
-            raise NotAvailable.no_coefficients(attribute, self.name)
+            raise NotAvailable(
+                f"There is no {attribute}: {self.name} is a weighted mean of linear models and "
+                "trees.",
+                "summary() has the weights and the effect of each new column; fit_ is the linear "
+                "candidate with derived columns; derived_pooling and bayes_pooling have "
+                "coefficients.",
+            )
         return line
 
 

@@ -18,7 +18,7 @@ from poolwise.model.fitted_model import FittedModel, fitted
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.intake import open_rows
 from poolwise.tables.memory import Table
-from poolwise.wording import listed
+from poolwise.wording import counted, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,21 @@ def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Pred
         if deviation is not None:
             deviation[rows] = _known(fit.deviation(values), model)
     bounds = model.fit.parts().linear.bounds
-    told = (PredictionsBounded.of(beyond, table.rows, bounds),) if beyond and bounds else ()
+    told = (_bounded(beyond, table.rows, bounds),) if beyond and bounds else ()
     return Predictions(predicted, deviation, told)
+
+
+def _bounded(count: int, rows: int, bounds: tuple[float, float]) -> PredictionsBounded:
+    low, high = bounds
+    return PredictionsBounded(
+        f"{count:,} of {rows:,} predictions fell outside of the bounds, {low:.5g} to {high:.5g}, "
+        "and were set to the nearest bound: a linear model is unreliable far from its data.",
+        "Check the features of these rows, or switch the bounds off with "
+        "method=BayesPooling(bounds=None).",
+        bounds=bounds,
+        count=count,
+        rows=rows,
+    )
 
 
 def intervals(estimator: Any, X: Any, coverage: float) -> Array:
@@ -68,7 +81,12 @@ def fits_on(model: FittedModel, patterns: Sequence[Sequence[Column]]) -> list[Fi
 
 def _known(values: Array | None, model: FittedModel) -> Array:
     if values is None:
-        raise NotAvailable.no_uncertainty(model.name)
+        raise NotAvailable(
+            f"This fit of {model.name} has no standard deviation of its predictions: its theory "
+            "gives no covariance, or the noise of the target could not be estimated.",
+            "bayes_pooling has one wherever the response varies; target_only and data_pooling have "
+            "one where the target has more rows than coefficients.",
+        )
     return values
 
 
@@ -82,7 +100,18 @@ def _groups(
     optional = model.optional_columns
     wrong = {n: int(k) for n, k in counts if k and n not in optional}
     if wrong:
-        raise NotFinite.at_prediction(wrong, table.rows, optional)
+        may = (
+            f"Only columns that some source lacks may be missing: {listed(optional)}."
+            if optional
+            else "No source lacked a column when this model was fitted, so none may be missing."
+        )
+        raise NotFinite(
+            "Rows to predict have NaN in columns that all data had at fit: "
+            f"{counted(wrong)} of {table.rows:,} rows. {may}",
+            "Impute the others or drop these rows.",
+            counts=wrong,
+            rows=table.rows,
+        )
     patterns, which = np.unique(missing, axis=0, return_inverse=True)
     has = [[c for c, gone in zip(columns, p, strict=True) if not gone] for p in patterns]
     fits = fits_on(model, has)

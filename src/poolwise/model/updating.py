@@ -36,6 +36,7 @@ from poolwise.tables.memory import ArrayTable, Table, name_of
 from poolwise.tables.moments_intake import as_moments, gather_moments
 from poolwise.tables.moments_table import MomentsTable, kinds_of
 from poolwise.tables.sources import Sources
+from poolwise.wording import listed
 
 Verb: TypeAlias = Literal["add", "subtract"]
 
@@ -189,7 +190,11 @@ def _change(
         if source in tables:
             tables[source] = _merged(tables[source], part, verb, f"source {source!r}")
         elif forget and part.weight:
-            raise BadSource.unknown(source, list(problem.sources))
+            raise BadSource(
+                f"There is no source {source!r} to take rows from; there are "
+                f"{listed(list(problem.sources))}.",
+                "Rows are forgotten from the source they were given under.",
+            )
         else:
             tables[source] = part
     lacking = {

@@ -262,5 +262,17 @@ class InFiles:
 
     @classmethod
     def of_text(cls, text: str, where: str) -> Moments:
-        """Return the moments of a file's content; ``where`` names it in an error."""
+        """Read moments from the content of a file, which :meth:`text` returns.
+
+        Parameters
+        ----------
+        text : str
+            The content.
+        where : str
+            Its name in an error message.
+
+        Returns
+        -------
+        Moments
+        """
         return FORMAT.decode(text, where).moments

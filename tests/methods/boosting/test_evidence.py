@@ -30,6 +30,18 @@ def test_the_fall_is_a_share_and_its_error_that_of_a_mean():
     assert_allclose(found.sureness, falls.mean() / (falls.std(ddof=1) / np.sqrt(40)))
 
 
+@pytest.mark.parametrize("power", [-190, -3, 190])
+def test_units_change_errors_and_no_share(power):
+    own = np.random.default_rng(1).normal(size=40)
+    found = evidence_of(errors(), own, np.ones(40))
+    scaled = {name: np.ldexp(one, power) for name, one in errors().items()}
+    moved = evidence_of(scaled, np.ldexp(own, power), np.ones(40))
+    assert moved.error == np.ldexp(found.error, power)
+    assert moved.errors["linear"] == np.ldexp(found.errors["linear"], power)
+    assert (moved.fall, moved.fall_error) == (found.fall, found.fall_error)
+    assert moved.in_words() == found.in_words()
+
+
 def test_a_weight_of_zero_is_a_row_less():
     own, weights = np.random.default_rng(1).normal(size=40), np.r_[np.ones(30), np.zeros(10)]
     found = evidence_of(errors(), own, weights)

@@ -60,6 +60,25 @@ def test_standard_errors_are_those_of_the_jackknife():
     assert_allclose(effect.deviations, spread * abs(values - values.mean()), rtol=1e-12)
 
 
+def test_units_are_those_of_feature_and_response():
+    slopes = [0.5, 0.75, 1.0, 1.5, 2.0]
+
+    def effect(unit, response):
+        def predict(r, b=1.0):
+            return np.ldexp(b * np.ldexp(r[:, 0], -unit) ** 2, response)
+
+        X = rows() * [2.0**unit, 1.0, 1.0]
+        without = [lambda r, b=b: predict(r, b) for b in slopes]
+        return effects_of(predict, X, [0], without=without)[0]
+
+    plain, moved = effect(0, 0), effect(9, -190)
+    assert_array_equal(moved.values, np.ldexp(plain.values, 9))
+    assert_array_equal(moved.means, np.ldexp(plain.means, -190))
+    assert_array_equal(moved.deviations, np.ldexp(plain.deviations, -190))
+    assert moved.change == np.ldexp(plain.change, -190)
+    assert moved.change_deviation == np.ldexp(plain.change_deviation, -190)
+
+
 @pytest.mark.parametrize("constant", [0.0, -3.0])
 def test_a_feature_that_does_not_move_has_no_effect_to_tell(constant):
     X = rows()

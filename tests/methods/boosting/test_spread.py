@@ -52,6 +52,15 @@ def test_an_interval_holds_the_next_response_as_often_as_it_says(rows):
     assert 0.9 - 0.027 < np.mean(held) < 0.9 + 1.0 / (rows + 1) + 0.027
 
 
+@pytest.mark.parametrize("rows", [9, 40])
+def test_widths_are_in_the_unit_of_the_errors(rows):
+    errors = np.random.default_rng(0).normal(size=rows)
+    spread, moved = spread_of(errors), spread_of(np.ldexp(errors, -190))
+    assert moved.deviation == np.ldexp(spread.deviation, -190)
+    for coverage in (0.5, 0.95, 0.999):
+        assert moved.width(coverage) == np.ldexp(spread.width(coverage), -190)
+
+
 def test_of_very_many_errors_quantiles_are_kept():
     errors = np.random.default_rng(0).normal(size=50_000)
     spread = spread_of(errors)

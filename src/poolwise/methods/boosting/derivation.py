@@ -168,7 +168,13 @@ def _staged(
             (*has, *new, problem.response), scored.blocks(), precision=source.precision
         )
         if scored.mark != marks[name]:
-            raise BadSource.rows_moved(name)
+            raise BadSource(
+                f"The rows of source {name!r} were not the same, or not in the same order, when "
+                "they were read again: a row would get its value from trees that have already seen "
+                "it.",
+                "Write the rows to files and give these, sort a Spark DataFrame, or persist a Dask "
+                "DataFrame.",
+            )
     return own, sums
 
 

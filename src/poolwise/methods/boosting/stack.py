@@ -19,6 +19,7 @@ from poolwise.linear.fit import Evidence, PartialEffect
 from poolwise.linear.problem import Problem
 from poolwise.methods.boosting.candidates import PRIOR, Candidates, Made
 from poolwise.methods.boosting.learning_rows import LearningRows, tenths
+from poolwise.methods.source_columns_only import common_history
 
 STEPS = {1: 1, 2: 40, 3: 20, 4: 14, 5: 10, 6: 8}  # of a weight, by the number of candidates
 FEW = 6  # steps where there are more candidates
@@ -187,7 +188,7 @@ def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
         inside = tenth == k
         others = simplex_weights(errors[~inside], prior, target.w[~inside])
         own[inside] = target.y[inside] - weighted_mean(said[inside], others, bounds)
-    old, _ = problem.history()  # a few old rows without a value do not make a column new
+    old, _ = common_history(problem)  # a few old rows without a value do not make a column new
     new = [n for n in problem.features if n not in old]
     effects = partial_effects(
         [problem.features.index(n) for n in new],
