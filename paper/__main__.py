@@ -66,9 +66,9 @@ def main(
     """
     for word in ("list", "all"):
         if word in names and names != [word]:
-            alone = f"'{word}' is about every name: give it alone."
+            alone = f"'{word}' stands for every name: use it alone."
             raise typer.BadParameter(alone, param_hint="NAME")
-    kept = f"Interrupted. What was finished is kept in {out}; the same command goes on from there."
+    kept = f"Interrupted. Finished results are kept in {out}; the same command continues."
     with _plain_errors("Interrupted." if names == ["list"] else kept):
         if names == ["list"]:
             _list(data, as_json=as_json)

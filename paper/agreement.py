@@ -118,7 +118,7 @@ class Agreement:
         counted = {"means": self.means, "standard deviations": self.sds, "marks": self.marks}
         told = [tally.said(what) for what, tally in counted.items() if tally.total]
         agree = f"Agree with the printed digits: {', '.join(told)}."
-        sentences = [agree if told else "The paper prints nothing of these methods."]
+        sentences = [agree if told else "The paper has no numbers for these methods."]
         if self.against_ranks:
             times = plural(self.against_ranks, "significant comparison")
             sentences.append(f"In {times} the means contradict the ranks.")

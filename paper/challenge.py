@@ -56,7 +56,7 @@ class Challenge:
         sentences = (
             f"{self.method} against the best published method of each of {len(self.duels)} "
             f"cells: {said(*self.against())}.",
-            f"Geometric mean of its error over that of the best: {self.ratio:.3f}.",
+            f"Geometric mean of its error relative to the best: {self.ratio:.3f}.",
             *(f"Against {m}: {said(*self.against(m))}." for m in PAPERS),
             f"Significantly worse than the target alone in {len(lost)}{cells}.",
         )

@@ -133,7 +133,7 @@ def _look_for(file: str, data: AnyPath | None) -> tuple[Path | None, list[str]]:
             continue
         folder = Path(value).expanduser()
         if not folder.is_dir():
-            right = "a folder that is there, with files such as uci/wine.csv.gz"
+            right = "an existing folder, with files such as uci/wine.csv.gz"
             raise PaperError(f"{option}={os.fspath(value)!r} must be {right}.")
         if (path := folder / file).is_file():
             return path, tried
@@ -166,7 +166,7 @@ def _downloaded(name: str, tried: list[str]) -> Path:
 
 def _not_found(name: str, tried: list[str], advice: str) -> OutOfReach:
     told = f"Tried: {'; '.join(tried)}." if tried else "No folder was named."
-    return OutOfReach(f"The dataset {name!r} is out of reach. {told} {advice}")
+    return OutOfReach(f"The dataset {name!r} cannot be loaded. {told} {advice}")
 
 
 def _unreadable(path: Path, why: str) -> OutOfReach:

@@ -138,8 +138,8 @@ def _table(name: str, folder: Path, given: Options) -> Outcome:
         says.append(f"Also in it, from earlier commands: {', '.join(others)}.")
     if gone := [m for m in dict.fromkeys(was) if m not in now]:
         says.append(
-            f"Made by other code, or damaged, and no longer in it: {', '.join(gone)}; name them "
-            "again to compute them."
+            f"Removed because they were made by other code or are damaged: {', '.join(gone)}; name "
+            "them again to compute them."
         )
     return Outcome(name, files, tuple(says), found)
 

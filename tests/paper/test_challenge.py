@@ -58,7 +58,7 @@ def test_few_runs_are_ties():
 def test_it_says_all_of_it(found):
     assert str(found).splitlines() == [
         "mine against the best published method of each of 3 cells: 1 won, 1 tied, 1 lost.",
-        "Geometric mean of its error over that of the best: 1.000.",
+        "Geometric mean of its error relative to the best: 1.000.",
         "Against ols: 2 won, 0 tied, 1 lost.",
         "Against dsft: 2 won, 1 tied, 0 lost.",
         "Against dsft_nl: 3 won, 0 tied, 0 lost.",

@@ -73,13 +73,13 @@ def test_help_names_the_options():
     [
         (["smal5"], 2, "No table or figure named 'smal5'. Did you mean 'small5'? There are 'sma"),
         (["gain_mean", "smal5"], 2, "PaperError: No table or figure named 'smal5'."),
-        (["all", "small3"], 2, "'all' is about every name: give it alone."),
-        (["small3", "list"], 2, "'list' is about every name: give it alone."),
+        (["all", "small3"], 2, "'all' stands for every name: use it alone."),
+        (["small3", "list"], 2, "'list' stands for every name: use it alone."),
         (["small5", "--methods", "ofset"], 2, "There are 'ols', 'dsft', 'dsft_nl', 'dp',"),
         (["gain_mean", "small5", "--methods", "ols,ofset"], 2, "Did you mean 'offset'?"),
         (["small5", "--protocol", "printed"], 2, "'printed' is not one of"),
         (["small5", "--data", "no/such/folder"], 2, "data='no/such/folder' must be"),
-        (["gain_mean", "wine", "--data", "no/such/folder"], 2, "a folder that is there"),
+        (["gain_mean", "wine", "--data", "no/such/folder"], 2, "an existing folder"),
         (["small5", "--jobs", "0"], 2, "'--jobs'"),
         (["small5", "--runs", "0"], 2, "'--runs'"),
         ([], 2, "NAME"),
@@ -114,16 +114,16 @@ def test_what_is_out_of_reach_is_left_out_and_the_rest_is_computed(tmp_path, mon
         "correlation",
         "gain_mean",
     ]
-    assert told.stderr.startswith("Left out: airfare (The dataset 'airfare' is out of reach.")
+    assert told.stderr.startswith("Left out: airfare (The dataset 'airfare' cannot be loaded.")
     assert told.stderr.count("\n") == 1
     alone = reproduce("airfare", *few)
     assert alone.exit_code == 1
-    assert alone.stderr.startswith("OutOfReach: The dataset 'airfare' is out of reach.")
+    assert alone.stderr.startswith("OutOfReach: The dataset 'airfare' cannot be loaded.")
 
 
 def test_one_reason_is_told_once(tmp_path, monkeypatch):
     def fetch(name, data):
-        raise OutOfReach(f"The dataset {name!r} is out of reach.")
+        raise OutOfReach(f"The dataset {name!r} cannot be loaded.")
 
     monkeypatch.setattr(protocol.datasets, "fetch", fetch)
     monkeypatch.setattr(protocol.datasets, "available", lambda name, data: False)
@@ -240,8 +240,7 @@ def test_after_an_interrupt_the_same_command_goes_on(
     assert run.returncode == code, errors
     if signal_name == "SIGINT":
         assert errors == (
-            f"Interrupted. What was finished is kept in {out}; the same command goes on from "
-            "there.\n"
+            f"Interrupted. Finished results are kept in {out}; the same command continues.\n"
         )
     kept = (folder / "results.jsonl").read_bytes()
     assert len(finished(of_table, folder)) == 3 * jobs  # all but the cells in flight

@@ -55,7 +55,7 @@ def test_a_folder_needs_neither_pooch_nor_a_server(folder, monkeypatch):
 
 
 def test_a_folder_that_is_not_there_is_an_error_and_no_download(monkeypatch, remote, tmp_path):
-    with pytest.raises(PaperError, match=r"data='.*typo' must be a folder that is there"):
+    with pytest.raises(PaperError, match=r"data='.*typo' must be an existing folder"):
         load("tiny", tmp_path / "typo")
     monkeypatch.setenv("POOLWISE_DATA", str(tmp_path / "typo"))
     with pytest.raises(PaperError, match="POOLWISE_DATA="):

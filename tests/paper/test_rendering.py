@@ -181,7 +181,7 @@ def test_one_run_has_no_deviation():
 
 def test_of_methods_that_the_paper_has_not_nothing_is_counted():
     said = str(agreement(SPEC, {"concrete": {"offset": np.arange(21.0)}}))
-    assert said == "The paper prints nothing of these methods."
+    assert said == "The paper has no numbers for these methods."
 
 
 def test_three_formats_carry_the_same_marks():

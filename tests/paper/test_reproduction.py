@@ -101,8 +101,8 @@ def test_methods_that_other_code_made_leave_the_table_and_are_told(
     monkeypatch.setattr(results, "code_hash", lambda: "other code")
     (outcome,) = reproduce(["small3"], methods=["dp"], out=tmp_path, runs=1)
     assert outcome.says[1:] == (
-        "Made by other code, or damaged, and no longer in it: ols, offset; name them again to "
-        "compute them.",
+        "Removed because they were made by other code or are damaged: ols, offset; name them again "
+        "to compute them.",
     )
     (again,) = reproduce(["small3"], methods=["dp"], out=tmp_path, runs=1)
     assert again.says[1:] == ()

@@ -65,7 +65,9 @@ def test_moments_of_each_file_are_kept_while_the_cluster_reads_several(tmp_path,
     words = {"precision": "exact", "nulls": "drop"}
     with pytest.warns(LeftOut):
         here = moments_of(folder, **words)
+    with pytest.warns(LeftOut):
         there = moments_of(Files(folder, workers=client), **words, parts=parts)
+    with pytest.warns(LeftOut):
         again = moments_of(folder, **words, parts=parts)
     assert len(list(parts.glob("*.part.json"))) == len(list(folder.iterdir())) > 1
     assert there.text() == again.text() == here.text()
