@@ -130,7 +130,9 @@ def test_one_reason_is_told_once(tmp_path, monkeypatch):
     told = reproduce("small5", "statistics", "small3", "correlation", *QUICK[1:], "--out", tmp_path)
     assert told.exit_code == 1
     assert "correlation.csv" in told.stdout
-    assert told.stderr.startswith("Left out: small5, statistics, small3 (The dataset 'concrete' is")
+    assert told.stderr.startswith(
+        "Left out: small5, statistics, small3 (The dataset 'concrete' cannot"
+    )
     assert told.stderr.count("\n") == 1
 
 
