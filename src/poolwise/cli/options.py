@@ -41,6 +41,32 @@ def check_method(method: str) -> str:
     return method
 
 
+# Options whose help depends on the command. The type is in the command's signature.
+def label_option(help_text: str) -> Any:
+    """Return --label, the name of the response."""
+    return typer.Option(metavar="NAME", help=help_text, show_default=False)
+
+
+def method_option(help_text: str, **how: Any) -> Any:
+    """Return --method, whose names the shell completes."""
+    return typer.Option(help=help_text, autocompletion=lambda: list(METHOD_NAMES), **how)
+
+
+def nulls_option(help_text: str) -> Any:
+    """Return --nulls, what is done with rows that have missing values."""
+    return typer.Option(metavar="NAME", help=help_text)
+
+
+def folds_option(help_text: str) -> Any:
+    """Return --folds, the number of folds of the recent rows."""
+    return typer.Option(min=2, help=help_text, show_default=False)
+
+
+def out_option(help_text: str, *, show_default: bool = False) -> Any:
+    """Return --out, the file or folder to write."""
+    return typer.Option("--out", "-o", help=help_text, show_default=show_default)
+
+
 Tables = Annotated[
     list[str],
     typer.Argument(
@@ -51,16 +77,11 @@ Tables = Annotated[
         show_default=False,
     ),
 ]
-Label = Annotated[
-    str, typer.Option(metavar="NAME", help="The column to predict.", show_default=False)
-]
+Label = Annotated[str, label_option("The column to predict.")]
 Method = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        help=f"How to pool: {', '.join(METHOD_NAMES)}.",
-        callback=check_method,
-        autocompletion=lambda: list(METHOD_NAMES),
+    method_option(
+        f"How to pool: {', '.join(METHOD_NAMES)}.", metavar="NAME", callback=check_method
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
@@ -128,10 +149,9 @@ class HistoryOptions(ReadingOptions):
     ] = None
     nulls: Annotated[
         Literal["split", "drop", "raise"],
-        typer.Option(
-            metavar="NAME",
-            help="Rows of history with missing values: split uses them as a table for each pattern "
-            "of missing columns, drop leaves them out and counts them, raise is an error.",
+        nulls_option(
+            "Rows of history with missing values: split uses them as a table for each pattern of "
+            "missing columns, drop leaves them out and counts them, raise is an error."
         ),
     ] = "split"
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of random numbers.")] = 0
