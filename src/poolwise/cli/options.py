@@ -15,21 +15,9 @@ import typer
 
 from poolwise.cli.messages import harmless
 from poolwise.errors import LARGEST_SEED, BadOption
+from poolwise.methods import METHOD_LABELS
 
-METHOD_NAMES = (
-    "bayes_pooling",
-    "target_only",
-    "data_pooling",
-    "feature_transfer",
-    "kernel_transfer",
-    "source_columns_only",
-    "mean_fill",
-    "offset",
-    "monotone_likelihood",
-    "boosted_pooling",
-    "derived_pooling",
-    "auto",
-)
+METHOD_NAMES = tuple(METHOD_LABELS)
 
 
 def check_method(method: str) -> str:
