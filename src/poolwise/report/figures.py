@@ -6,13 +6,12 @@ import io
 import math
 import re
 import textwrap
+import unicodedata
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree as ET
-
-from rich.cells import cell_len
 
 from poolwise.errors import NotInstalled
 from poolwise.report.number_format import number, round_number, round_percent
@@ -253,13 +252,18 @@ def _themed(style: str) -> str:
 
 def _width(text: str) -> float:
     """Return the approximate width of a text."""
-    return 0.6 * LETTER * cell_len(text)
+    return 0.6 * LETTER * _cells(text)
+
+
+def _cells(text: str) -> int:
+    """Return the width of a text in letters; a Chinese or Japanese character counts as two."""
+    return sum(2 if unicodedata.east_asian_width(c) in ("W", "F") else 1 for c in text)
 
 
 def _lines(label: str, most: int) -> list[str]:
     """Return a label in one line or two, each of a limited length."""
     shown = short(label, 2 * most - 6)
-    most = max(most * len(shown) // max(cell_len(shown), 1), 4)
+    most = max(most * len(shown) // max(_cells(shown), 1), 4)
     return [short(line, most) for line in textwrap.wrap(shown, most)[:2]] or [""]
 
 
