@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from poolwise.errors import NotInstalled
-from poolwise.report.figures import WIDTHS, Mark, Row, _intervals, figures
+from poolwise.report.figures import Mark, Row, _intervals, figures
+from poolwise.report.svg import WIDTHS
 
 
 def drawn(rows, size="wide"):
