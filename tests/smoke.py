@@ -44,7 +44,7 @@ def main() -> None:
             command_line(Path(folder), PooledRegressor().fit(new, y_new, sources=(old, y_old)))
         else:
             command_line_without_extras(Path(folder))
-    packages = ("numpy", "scipy", "scikit-learn", "narwhals", "threadpoolctl")
+    packages = ("numpy", "scipy", "scikit-learn", "joblib", "narwhals", "threadpoolctl")
     print(f"poolwise {version('poolwise')} works on Python {sys.version.split()[0]} with "
           + ", ".join(f"{p} {version(p)}" for p in packages))  # fmt: skip
 

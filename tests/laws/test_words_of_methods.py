@@ -8,15 +8,27 @@ from sklearn.base import clone
 
 import poolwise.methods
 from poolwise import METHODS
+from poolwise.methods import METHOD_LABELS
 from tests.laws.problems import tables_of
 
 
 def test_file_class_and_key_are_the_same_words():
     files = {path.stem for path in Path(poolwise.methods.__file__).parent.glob("[!_]*.py")}
-    assert files == set(METHODS)
+    assert files == set(METHODS) == set(METHOD_LABELS)
     for name, kind in METHODS.items():
         assert kind.__module__ == f"poolwise.methods.{name}"
         assert kind.__name__ == "".join(word.capitalize() for word in name.split("_"))
+        assert getattr(poolwise.methods, kind.__name__) is kind
+        assert kind.__name__ in dir(poolwise.methods)
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        poolwise.methods.Nothing  # noqa: B018  to ask is the test
+
+
+def test_every_method_is_imported_by_name_for_type_checkers():
+    source = Path(poolwise.methods.__file__).read_text(encoding="utf-8")
+    for name, kind in METHODS.items():
+        line = f"    from poolwise.methods.{name} import {kind.__name__} as {kind.__name__}\n"
+        assert source.count(line) == 1, name
 
 
 @pytest.mark.parametrize("kind", METHODS.values())

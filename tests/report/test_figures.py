@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from poolwise.errors import NotInstalled
-from poolwise.report.figures import WIDTHS, Mark, Row, _intervals, figures
+from poolwise.report.figures import Mark, Row, _intervals, figures
+from poolwise.report.svg import WIDTHS
 
 
 def drawn(rows, size="wide"):
@@ -135,3 +136,28 @@ def test_matplotlib_is_imported_only_when_a_page_is_made(helping, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(NotInstalled, match=r"poolwise\[report\]"):
         helping.html()
+
+
+@pytest.mark.slow
+def test_a_page_needs_nothing_of_the_command_line(tmp_path):
+    code = f"""
+import sys
+sys.modules |= {{"rich": None, "typer": None}}  # importing them fails
+import numpy as np
+from poolwise import report
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 2))
+y = X @ [1.0, 2.0] + rng.normal(size=90)
+made = report(X[60:], y[60:], sources=(X[:60, :1], y[:60]), methods=["data_pooling"])
+made.save({str(tmp_path / "page.html")!r})
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert "<svg" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_label_in_wide_letters_has_more_room():
+    latin, chinese = (
+        marks_of(drawn([Row(letter * 30, (Mark(1.0, None, None, "with", "m"),))]))["m"]
+        for letter in "a漢"
+    )
+    assert chinese > latin

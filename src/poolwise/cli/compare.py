@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
 from poolwise.cli.input_tables import input_tables
 from poolwise.cli.messages import name, running
 from poolwise.cli.options import (
-    METHOD_NAMES,
     AsJson,
     HistoryOptions,
     Label,
     Tables,
     check_method,
+    folds_option,
+    method_option,
     names_in,
     with_options,
 )
@@ -29,18 +28,14 @@ def compare_methods(
     label: Label,
     method: Annotated[
         list[str] | None,
-        typer.Option(
+        method_option(
+            "Methods to compare; default: all linear ones, and boosted trees.",
             metavar="NAME,...",
-            help="Methods to compare; default: all linear ones, and boosted trees.",
-            autocompletion=lambda: list(METHOD_NAMES),
             show_default=False,
         ),
     ] = None,
     folds: Annotated[
-        int | None,
-        typer.Option(
-            min=2, help="Folds of the recent rows, split ten times; default: 5.", show_default=False
-        ),
+        int | None, folds_option("Folds of the recent rows, split ten times; default: 5.")
     ] = None,
     options: HistoryOptions,
     as_json: AsJson = False,

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from poolwise.cli.messages import harmless, running
-from poolwise.cli.options import AsJson, Force, check_out
+from poolwise.cli.options import AsJson, Force, check_out, out_option
 from poolwise.cli.screen import say_json
 
 
 def run_demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for reports and figures.")] = (
-        Path("demo_output")
+    out: Annotated[Path, out_option("Folder for reports and figures.", show_default=True)] = Path(
+        "demo_output"
     ),
     draws: Annotated[int, typer.Option(min=2, help="Random draws for the figure.")] = 100,
     force: Force = False,

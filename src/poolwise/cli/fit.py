@@ -18,6 +18,7 @@ from poolwise.cli.options import (
     Method,
     Tables,
     check_out,
+    out_option,
     with_options,
 )
 from poolwise.cli.report import PAGES, report_on
@@ -29,10 +30,7 @@ def fit_model(
     *,
     tables: Tables,
     label: Label,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The model file to write (.json).", show_default=False),
-    ] = None,
+    out: Annotated[Path | None, out_option("The model file to write (.json).")] = None,
     report: Annotated[
         Path | None,
         typer.Option(help="A report to write (.html or .json).", show_default=False),

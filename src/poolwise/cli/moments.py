@@ -18,7 +18,10 @@ from poolwise.cli.options import (
     ReadingOptions,
     check_out,
     csv_options,
+    label_option,
     names_in,
+    nulls_option,
+    out_option,
     with_options,
 )
 from poolwise.cli.screen import say_json
@@ -44,22 +47,13 @@ def write_moments(
             show_default=False,
         ),
     ],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", help=f"The file to write ({MOMENTS}).", show_default=False),
-    ],
-    label: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The column that a model will predict.", show_default=False
-        ),
-    ] = None,
+    out: Annotated[Path, out_option(f"The file to write ({MOMENTS}).")],
+    label: Annotated[str | None, label_option("The column that a model will predict.")] = None,
     nulls: Annotated[
         Literal["raise", "drop", "split"],
-        typer.Option(
-            metavar="NAME",
-            help="Rows with missing values: raise is an error, drop leaves them out and counts "
-            "them, split writes a file for each pattern of missing columns.",
+        nulls_option(
+            "Rows with missing values: raise is an error, drop leaves them out and counts them, "
+            "split writes a file for each pattern of missing columns."
         ),
     ] = "raise",
     min_rows: Annotated[

@@ -15,21 +15,9 @@ import typer
 
 from poolwise.cli.messages import harmless
 from poolwise.errors import LARGEST_SEED, BadOption
+from poolwise.methods import METHOD_LABELS
 
-METHOD_NAMES = (
-    "bayes_pooling",
-    "target_only",
-    "data_pooling",
-    "feature_transfer",
-    "kernel_transfer",
-    "source_columns_only",
-    "mean_fill",
-    "offset",
-    "monotone_likelihood",
-    "boosted_pooling",
-    "derived_pooling",
-    "auto",
-)
+METHOD_NAMES = tuple(METHOD_LABELS)
 
 
 def check_method(method: str) -> str:
@@ -39,6 +27,32 @@ def check_method(method: str) -> str:
             str(BadOption.unknown_method(method, METHOD_NAMES)), param_hint="--method"
         )
     return method
+
+
+# Options whose help depends on the command. The type is in the command's signature.
+def label_option(help_text: str) -> Any:
+    """Return --label, the name of the response."""
+    return typer.Option(metavar="NAME", help=help_text, show_default=False)
+
+
+def method_option(help_text: str, **how: Any) -> Any:
+    """Return --method, whose names the shell completes."""
+    return typer.Option(help=help_text, autocompletion=lambda: list(METHOD_NAMES), **how)
+
+
+def nulls_option(help_text: str) -> Any:
+    """Return --nulls, what is done with rows that have missing values."""
+    return typer.Option(metavar="NAME", help=help_text)
+
+
+def folds_option(help_text: str) -> Any:
+    """Return --folds, the number of folds of the recent rows."""
+    return typer.Option(min=2, help=help_text, show_default=False)
+
+
+def out_option(help_text: str, *, show_default: bool = False) -> Any:
+    """Return --out, the file or folder to write."""
+    return typer.Option("--out", "-o", help=help_text, show_default=show_default)
 
 
 Tables = Annotated[
@@ -51,16 +65,11 @@ Tables = Annotated[
         show_default=False,
     ),
 ]
-Label = Annotated[
-    str, typer.Option(metavar="NAME", help="The column to predict.", show_default=False)
-]
+Label = Annotated[str, label_option("The column to predict.")]
 Method = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        help=f"How to pool: {', '.join(METHOD_NAMES)}.",
-        callback=check_method,
-        autocompletion=lambda: list(METHOD_NAMES),
+    method_option(
+        f"How to pool: {', '.join(METHOD_NAMES)}.", metavar="NAME", callback=check_method
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
@@ -128,10 +137,9 @@ class HistoryOptions(ReadingOptions):
     ] = None
     nulls: Annotated[
         Literal["split", "drop", "raise"],
-        typer.Option(
-            metavar="NAME",
-            help="Rows of history with missing values: split uses them as a table for each pattern "
-            "of missing columns, drop leaves them out and counts them, raise is an error.",
+        nulls_option(
+            "Rows of history with missing values: split uses them as a table for each pattern of "
+            "missing columns, drop leaves them out and counts them, raise is an error."
         ),
     ] = "split"
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of random numbers.")] = 0

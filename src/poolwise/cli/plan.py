@@ -8,7 +8,7 @@ import typer
 
 from poolwise.cli.input_tables import MOMENTS, input_tables
 from poolwise.cli.messages import running
-from poolwise.cli.options import AsJson, HistoryOptions, with_options
+from poolwise.cli.options import AsJson, HistoryOptions, label_option, with_options
 from poolwise.cli.screen import say, say_json, show_table, show_verdict
 
 
@@ -23,12 +23,7 @@ def plan_rows(
             show_default=False,
         ),
     ],
-    label: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The column to predict; not with a model.", show_default=False
-        ),
-    ] = None,
+    label: Annotated[str | None, label_option("The column to predict; not with a model.")] = None,
     rows: Annotated[
         list[float] | None,
         typer.Option(

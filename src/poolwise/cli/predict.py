@@ -14,7 +14,7 @@ import typer
 from poolwise.cli.input_tables import STDIN, STDIN_NAME, open_file, paths_of, read_file
 from poolwise.cli.interrupts import import_pandas, stop_if_interrupted
 from poolwise.cli.messages import harmless, name, running
-from poolwise.cli.options import AsJson, CsvOptions, Force, check_out, csv_options
+from poolwise.cli.options import AsJson, CsvOptions, Force, check_out, csv_options, out_option
 from poolwise.cli.screen import say, say_json
 from poolwise.cli.write_table import SUFFIXES, records_of, write_table
 from poolwise.errors import BadColumns, DataWarning
@@ -35,12 +35,7 @@ def predict_rows(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help=f"The file to write ({', '.join(SUFFIXES)}); default: CSV on standard output.",
-            show_default=False,
-        ),
+        out_option(f"The file to write ({', '.join(SUFFIXES)}); default: CSV on standard output."),
     ] = None,
     interval: Annotated[
         float | None,

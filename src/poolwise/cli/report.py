@@ -19,6 +19,8 @@ from poolwise.cli.options import (
     Method,
     Tables,
     check_out,
+    folds_option,
+    out_option,
     with_options,
 )
 from poolwise.cli.screen import say, say_json, show_verdict
@@ -34,22 +36,11 @@ def write_report(
     *,
     tables: Tables,
     label: Label,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            help="The file to write: .html, or .json for its data.",
-            show_default=False,
-        ),
-    ],
+    out: Annotated[Path, out_option("The file to write: .html, or .json for its data.")],
     title: Annotated[
         str | None, typer.Option(help="Title of the page.", show_default=False)
     ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(min=2, help="Folds of the recent rows; default: 5.", show_default=False),
-    ] = None,
+    folds: Annotated[int | None, folds_option("Folds of the recent rows; default: 5.")] = None,
     method: Method = "bayes_pooling",
     options: HistoryOptions,
     force: Force = False,

@@ -15,6 +15,7 @@ from poolwise.evaluation.diagnosis import reasons
 from poolwise.evaluation.target_folds import BASELINE, FEWEST, TREES, named_methods
 from poolwise.evaluation.verdict import Verdict, no_history, verdict
 from poolwise.linear.problem import Method
+from poolwise.methods import METHOD_LABELS
 from poolwise.numerics.precision import Precision
 from poolwise.report.number_format import number
 from poolwise.tables.intake import Intake
@@ -40,20 +41,7 @@ NOT_LINEAR = (
 # Rows of the target and of the history up to which a method that reads them again is quick.
 MOST_ROWS = {"kernel_transfer": (1_000, 20_000), TREES: (20_000, 50_000)}
 DRAWN = 18  # methods in the figure, so that it fits a printed page
-LABELS = {
-    "bayes_pooling": "Bayes pooling",
-    "target_only": "Least squares on the recent rows, history dropped",
-    "data_pooling": "Data pooling: new columns at their mean, rows weighed",
-    "feature_transfer": "New columns predicted from old ones, linearly",
-    "kernel_transfer": "New columns predicted from old ones, by a kernel",
-    "source_columns_only": "New columns dropped, all rows stacked",
-    "mean_fill": "New columns filled with their mean, all rows stacked",
-    "offset": "Old model, corrected by the new columns",
-    "monotone_likelihood": "Maximum likelihood of all columns",
-    "boosted_pooling": "Bayes pooling and boosted trees, weighed",
-    "derived_pooling": "Bayes pooling with a column that trees learnt from history",
-    TREES: "Boosted trees on all rows, gaps left empty",
-}
+LABELS = METHOD_LABELS | {TREES: "Boosted trees on all rows, gaps left empty"}
 
 
 def compared(
