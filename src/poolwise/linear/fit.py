@@ -36,10 +36,6 @@ class Fit(Protocol):
         """Count the predictions of these rows that were moved to a bound of the response."""
         ...
 
-    def without(self, patterns: Sequence[Sequence[str]]) -> Sequence[Fit] | None:
-        """Return a fit for each set of lacking features; None if the method must solve again."""
-        ...
-
     def parts(self) -> FitParts:
         """Return the parts that summaries, reports and model files show."""
         ...

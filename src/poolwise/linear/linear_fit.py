@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from poolwise._typing import Array
 from poolwise.errors import OutOfRange, PoolwiseWarning
-from poolwise.linear.fit import Fit, FitParts, Record, plain
+from poolwise.linear.fit import FitParts, Record, plain
 from poolwise.linear.tails import NORMAL, Tails
 from poolwise.moments.moments import Moments
 from poolwise.numerics.double_double import two_product
@@ -169,10 +169,6 @@ class LinearFit:
             return 0
         at = np.flatnonzero((predicted <= self.bounds[0]) | (predicted >= self.bounds[1]))
         return int(np.count_nonzero(self.line(X[at]) != predicted[at])) if len(at) else 0
-
-    def without(self, patterns: Sequence[Sequence[str]]) -> Sequence[Fit] | None:
-        """Return None: the method solves again, without the lacking features."""
-        return None
 
     def parts(self) -> FitParts:
         """Return the fit as the only part."""

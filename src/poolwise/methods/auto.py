@@ -11,8 +11,8 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosted_pooling import FEWEST, BoostedPooling
-from poolwise.methods.boosting.learning_rows import TreeMethod
 from poolwise.methods.boosting.tree_fit import TreeFit
+from poolwise.methods.boosting.tree_method import TreeMethod
 
 SURE = 0.95  # confidence that trees reduce the error, below which the fit stays linear
 

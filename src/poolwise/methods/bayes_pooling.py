@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from poolwise._typing import Array
 from poolwise.errors import BadOption, LeftOut, PoolwiseWarning, RankDeficient
+from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.tails import Tails
@@ -117,7 +118,9 @@ class BayesPooling(BaseEstimator):
             cautions=cautions,
         )
 
-    def solve_without(self, problem: Problem, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
+    def solve_without(
+        self, problem: Problem, patterns: Sequence[Sequence[str]], fit: Fit
+    ) -> list[LinearFit]:
         """Return a fit for each set of features that rows lack, all from the same posterior."""
         own = scaled(problem)
         if own.response_unit == 0.0:

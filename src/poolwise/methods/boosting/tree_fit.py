@@ -65,7 +65,7 @@ class TreeFit:
         kept = [tuple(c for c in self.columns if set(c.inputs) <= set(has)) for has in left]
         known = [{*has, *(c.name for c in own)} for has, own in zip(left, kept, strict=True)]
         lacking = [sorted(set(self.linear.names) - names) for names in known]
-        fits = BayesPooling().solve_without(self.problem, lacking)
+        fits = BayesPooling().solve_without(self.problem, lacking, self.linear)
         return [
             TreeFit(has, own, fit, self.problem)
             for has, own, fit in zip(left, kept, fits, strict=True)
