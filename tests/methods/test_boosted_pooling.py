@@ -230,8 +230,11 @@ class TestRefusals:
     def test_there_are_no_coefficients_and_it_says_why(self, name):
         model = fitted("boosted_pooling")
         assert not hasattr(model, name)
-        with pytest.raises(NotAvailable, match=rf"There is no {name}: boosted_pooling is"):
+        assert name not in dir(model)
+        with pytest.raises(NotAvailable, match=rf"There is no {name}: boosted_pooling is") as told:
             getattr(model, name)
+        assert "fit_.linear is the linear candidate with derived columns" in told.value.hint
+        assert set(model.fit_.linear.names) > set(model.fit_.features)
 
     def test_coefficients_come_and_go_with_the_method(self):
         given = world("smooth", rows=20, history=60)
