@@ -139,9 +139,9 @@ class TestThroughTheRegressor:
         noise, _ = known.evidence.scales(share, ratio, known.evidence.frames.account[frame])
         weight = at.weight.sum(axis=1)
         excess = 3.0 * (weight @ noise**2 / (weight @ noise) ** 2 - 1.0)
-        tails = BayesPooling().solve(problem).tails
-        assert tails.deviation == "averaged"
-        assert_allclose(stats.t.stats(tails.freedom, moments="k"), excess, rtol=1e-6)
+        found = BayesPooling().solve(problem).distribution
+        assert found.deviation == "averaged"
+        assert_allclose(stats.t.stats(found.freedom, moments="k"), excess, rtol=1e-6)
 
     def test_few_rows_are_said_to_be_few_and_nothing_more(self):
         rng = np.random.default_rng(5)

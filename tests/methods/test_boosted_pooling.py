@@ -102,7 +102,7 @@ class TestDefinition:
             part = given._replace(X=given.X[out], y=given.y[out])
             squares.append((fit("bayes_pooling", part).predict(given.X[~out]) - given.y[~out]) ** 2)
         expected = np.sqrt(np.concatenate(squares).mean())
-        assert_allclose(stack.evidence.errors["linear"], expected, rtol=1e-9)
+        assert_allclose(stack.held_out.errors["linear"], expected, rtol=1e-9)
 
     def test_a_row_has_no_say_in_what_is_said_of_it(self, monkeypatch):
         grow_few(monkeypatch, stages=(2, 4, 8), own=5)

@@ -17,14 +17,14 @@ from msgspec.structs import asdict
 from poolwise.errors import PoolwiseWarning
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
-from poolwise.linear.tails import Tails
+from poolwise.linear.student_t import StudentT
 from poolwise.moments.json_format import Part, numbers
 from poolwise.moments.moments_json import MomentsRecord
 
 NotNegative = Annotated[float, Meta(ge=0.0)]
 Probability = Annotated[float, Meta(ge=0.0, le=1.0)]
 WARNINGS = {kind.__name__: kind for kind in PoolwiseWarning.__subclasses__()}
-TYPES: tuple[type, ...] = (LinearFit, Tails, *WARNINGS.values())  # of a fit in memory
+TYPES: tuple[type, ...] = (LinearFit, StudentT, *WARNINGS.values())  # of a fit in memory
 
 
 class CautionRecord(Part):
@@ -38,7 +38,7 @@ class CautionRecord(Part):
             raise ValueError(f"{self.kind[:40]!r} is not a warning of poolwise")
 
 
-class TailsRecord(Part):
+class StudentTRecord(Part):
     """The distribution of an estimate over its standard deviation: Student's, or normal.
 
     freedom: degrees of freedom, null for a normal distribution
@@ -90,7 +90,7 @@ class LinearRecord(Part, tag_field="kind", tag="linear", dict=True):
     noise, source_noise: residual variance of the target and of each source; null if unknown
     weights: weight of a row of each source, where a target row has weight one
     dropped: features with coefficient zero by decision, and why
-    tail: the part of (level, coef) lost to rounding, d + 1 numbers; null if it is not known
+    rounding: the part of (level, coef) lost to rounding, d + 1 numbers; null if it is not known
     bounds: null for no bound
     conflict: probability that a source contradicts the target
     reason: why this method, where one was chosen
@@ -106,9 +106,9 @@ class LinearRecord(Part, tag_field="kind", tag="linear", dict=True):
     weights: dict[str, NotNegative]
     dropped: dict[str, str]
     cautions: list[CautionRecord]
-    tail: list[float] | None
+    rounding: list[float] | None
     intercept_variance: NotNegative | None
-    tails: TailsRecord
+    distribution: StudentTRecord
     bounds: tuple[float | None, float | None] | None
     conflict: dict[str, Probability]
     reason: str
@@ -119,8 +119,8 @@ class LinearRecord(Part, tag_field="kind", tag="linear", dict=True):
     @cached_property
     def fit(self) -> LinearFit:
         """The fit, without a pool."""
-        d, given, freedom = len(self.names), asdict(self), self.tails.freedom
-        shapes = {"coef": (d,), "centre": (d,), "covariance": (d + 1, d + 1), "tail": (d + 1,)}
+        d, given, freedom = len(self.names), asdict(self), self.distribution.freedom
+        shapes = {"coef": (d,), "centre": (d,), "covariance": (d + 1, d + 1), "rounding": (d + 1,)}
         for key, shape in shapes.items():
             if given[key] is not None:
                 given[key] = numbers(key, given[key], *shape)
@@ -132,7 +132,9 @@ class LinearRecord(Part, tag_field="kind", tag="linear", dict=True):
             )
             check_bounds(*given["bounds"])
         given["names"] = tuple(self.names)
-        given["tails"] = Tails(math.inf if freedom is None else freedom, self.tails.deviation)
+        given["distribution"] = StudentT(
+            math.inf if freedom is None else freedom, self.distribution.deviation
+        )
         given["cautions"] = tuple(WARNINGS[c.kind](c.message) for c in self.cautions)
         if unknown := sorted(self.dropped.keys() - set(self.names)):
             raise ValueError(f"`dropped` has {unknown[0]!r}, which `names` does not have")

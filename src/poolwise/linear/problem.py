@@ -76,7 +76,7 @@ class Problem:
     @cached_property
     def target_fit(self) -> LinearFit:
         """Least squares on the target alone, which most methods need for its noise."""
-        return regress(self.target, self.response, intercept=self.intercept)
+        return regress(self.target, self.response, intercept=self.intercept, label="the target")
 
     @property
     def pool_name(self) -> str:

@@ -14,7 +14,7 @@ from poolwise.errors import BadOption, LeftOut, PoolwiseWarning, RankDeficient
 from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
-from poolwise.linear.tails import Tails
+from poolwise.linear.student_t import StudentT
 from poolwise.methods.bayes.evidence import Evidence, points, posterior
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations
 from poolwise.methods.bayes.missing import shortened
@@ -112,7 +112,7 @@ class BayesPooling(BaseEstimator):
                 for n in problem.sources
             },
             conflict={n: conflict[n] for n in problem.sources if n in conflict},
-            tails=_tails(found.noise, found.noise_variance),
+            distribution=_student_t(found.noise, found.noise_variance),
             bounds=self._bounds(problem),
             dropped=own.dropped,
             cautions=cautions,
@@ -137,7 +137,7 @@ class BayesPooling(BaseEstimator):
                 replace(
                     _unscaled(problem, own, left, found.mean, found.covariance),
                     noise=own.response_unit**2 * found.noise,
-                    tails=_tails(found.noise, found.noise_variance),
+                    distribution=_student_t(found.noise, found.noise_variance),
                     bounds=bounds,
                 )
             )
@@ -202,10 +202,10 @@ def _constant(problem: Problem) -> LinearFit:
     )
 
 
-def _tails(noise: float, variance: float) -> Tails:
+def _student_t(noise: float, variance: float) -> StudentT:
     """Return Student's distribution with the kurtosis of a normal one of uncertain variance."""
     share = variance / noise / noise if noise else 0.0
-    return Tails(4.0 + 2.0 / share if share > 1e-12 else np.inf, "averaged")
+    return StudentT(4.0 + 2.0 / share if share > 1e-12 else np.inf, "averaged")
 
 
 def _cautions(problem: Problem, own: Scaled) -> tuple[PoolwiseWarning, ...]:

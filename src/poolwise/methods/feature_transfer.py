@@ -114,7 +114,7 @@ def fit_of_imputed(problem: Problem, pool: Moments) -> LinearFit:
     """
     y, intercept = problem.response, problem.intercept
     return replace(
-        regress(pool, y, intercept=intercept, where=problem.pool_name),
+        regress(pool, y, intercept=intercept, label=problem.pool_name),
         noise=problem.target_fit.noise,
         source_noise=source_noises(problem),
         covariance=None,

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from poolwise.linear.fit import Evidence, PartialEffect
+from poolwise.linear.fit import HeldOutErrors, PartialEffect
 from poolwise.linear.linear_record import (
     LinearRecord,
     ModelMomentsRecord,
@@ -28,7 +28,7 @@ Place = Annotated[int, Meta(ge=0, le=2**31)]
 TreeName = Literal["pooled_trees", "all_pooled_trees", "target_trees", "deep_target_trees"]
 TYPES: tuple[type, ...] = (  # of a fit in memory, beside those of a linear one
     *(TreeFit, Stack, Spread, Candidates, TreeMean, DerivedColumn, Trees),
-    *(Evidence, PartialEffect),
+    *(HeldOutErrors, PartialEffect),
 )
 
 
@@ -101,7 +101,7 @@ class DerivedColumnRecord(MeanOfTrees):
         check_distinct("input", self.inputs)
 
 
-class EvidenceRecord(Part):
+class HeldOutErrorsRecord(Part):
     """Errors of the candidates, in their order, and of their weighted mean."""
 
     rows: Annotated[int, Meta(ge=1, le=2**53)]
@@ -156,7 +156,7 @@ class StackRecord(Part):
     correction: TreeMeanRecord | None
     weights: list[NotNegative]
     bounds: tuple[float, float]
-    evidence: EvidenceRecord
+    held_out: HeldOutErrorsRecord
     spread: SpreadRecord
     effects: list[EffectRecord]
 
@@ -217,15 +217,15 @@ class TreesRecord(Part, tag_field="kind", tag="trees"):
             None if correction is None else self._mean(correction, width + len(columns) + 1),
         )
         names = candidates.names
-        errors = numbers("errors", record.evidence.errors, len(names)).tolist()
-        evidence = asdict(record.evidence) | {"errors": dict(zip(names, errors, strict=True))}
+        errors = numbers("errors", record.held_out.errors, len(names)).tolist()
+        held_out = asdict(record.held_out) | {"errors": dict(zip(names, errors, strict=True))}
         if unknown := {e.feature for e in record.effects} - set(features):
             raise ValueError(f"there is an effect of {min(unknown)!r}, which is not a feature")
         return Stack(
             candidates,
             numbers("weights", record.weights, len(names)),
             record.bounds,
-            Evidence(**evidence),
+            HeldOutErrors(**held_out),
             Spread(record.spread.rows, record.spread.deviation, np.array(record.spread.sizes)),
             tuple(PartialEffect(**asdict(effect)) for effect in record.effects),
         )
