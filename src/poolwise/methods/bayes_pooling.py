@@ -15,9 +15,11 @@ from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.student_t import StudentT
+from poolwise.methods.bayes.conflict_levels import probable_settings
 from poolwise.methods.bayes.evidence import Evidence, points, posterior
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations
 from poolwise.methods.bayes.missing import shortened
+from poolwise.methods.bayes.priors import ZELLNER_SLACK, grid
 from poolwise.methods.bayes.pseudo_rows import (
     Compressed,
     Frames,
@@ -30,11 +32,9 @@ from poolwise.methods.bayes.pseudo_rows import (
     information,
     levels,
 )
-from poolwise.methods.bayes.scaling import Scaled, ScaledTable, grid, scaled
-from poolwise.methods.bayes.settings import probable_settings
+from poolwise.methods.bayes.scaling import Scaled, ScaledTable, scaled
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
-SLACK = 1e-3  # share of its own diagonal that is added to the covariance of new features
 EXACT = 1e-13  # eigenvalue of that covariance, relative to the largest, that counts as zero
 LEAST_SPREAD = 1e-6  # of a new feature, for the same
 ROUNDED = 1e-12  # relative rounding error of a square
@@ -55,7 +55,7 @@ class BayesPooling(BaseEstimator):
 
     where :math:`c^2 B_c` is the error of the imputation and ``poolwise.methods.bayes.pseudo_rows``
     defines the last terms. Target and sources together give a Gaussian posterior of
-    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.scaling``; the result is
+    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.priors``; the result is
     their average, weighted by evidence. Data pooling is the special case :math:`\hat B = 0` without
     error, flat priors and no conflict; unlimited conflict gives a ridge regression of the target
     alone.
@@ -374,7 +374,7 @@ def _zellner(scaled: Scaled, account: Imputation) -> Array:
     """Return the residual covariance of new features given shared ones, with trace q."""
     has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
     left = account.residual(scaled.target, has, lacks)
-    left = left + SLACK * np.diag(np.maximum(left.diagonal(), LEAST_SPREAD))
+    left = left + ZELLNER_SLACK * np.diag(np.maximum(left.diagonal(), LEAST_SPREAD))
     left *= len(lacks) / account.spread
     values, vectors = np.linalg.eigh(left)
     values = np.maximum(values, EXACT * values[-1])
