@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.report import versions
 from poolwise import METHODS, Moments, Problem
 from poolwise._typing import Array
-from poolwise.methods.bayes import imputation, pseudo_rows, scaling
+from poolwise.methods.bayes import imputation, priors, pseudo_rows
 from poolwise.moments.progress import tracked
 
 TRUTH, LEVEL = np.array([2.0, -2.0]), 2.0  # as in the paper's simulations
@@ -220,7 +220,7 @@ ABLATIONS: dict[str, Callable[[], AbstractContextManager[object]]] = {
         imputation, VERSIONS={"each": 1.0, "together": 1e-12, "none": 1e-12}
     ),
     "no relation with probability 0.2": lambda: _undone(imputation, NO_RELATION=0.2),
-    "coarse grid of the noise": lambda: _undone(scaling, ENOUGH_FREE=np.inf),
+    "coarse grid of the noise": lambda: _undone(priors, ENOUGH_FREE=np.inf),
     "a source agrees with probability 0.7": lambda: _undone(pseudo_rows, AGREES=0.7),
     "no conflict without end": lambda: _undone(pseudo_rows, ENDLESS=1e-9),
 }

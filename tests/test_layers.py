@@ -35,7 +35,7 @@ CORE = {
     "errors": set(),
     "numerics": {"numpy"},
     "moments": {"msgspec", "numpy", "rich"},
-    "linear": {"numpy", "scipy"},
+    "linear": {"msgspec", "numpy", "scipy"},
 }
 ENGINES = ["pandas", "polars", "pyarrow", "dask", "distributed"]
 

@@ -106,7 +106,7 @@ def test_the_verdict_on_a_model_with_trees_says_that_it_is_about_linear_models(m
     assert "\n\nWhat follows is about linear models" in str(diagnose(model))
     json.dumps(diagnose(model).to_dict(), allow_nan=False)
     if method == "boosted_pooling":
-        seen = model.fit_.stack.evidence
+        seen = model.fit_.stack.held_out
         alone = min(seen.errors["target_trees"], seen.errors["deep_target_trees"])
         for error in (seen.error, seen.errors["linear"], alone):
             assert f" {error:.4g} " in found.text

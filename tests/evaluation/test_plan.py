@@ -110,7 +110,7 @@ def test_what_is_promised_is_found_when_that_many_rows_are_drawn():
         truth = new @ coef
         real = np.mean((alone.line(new) - truth) ** 2 - (fit.line(new) - truth) ** 2)
         widths = [
-            2.0 * f.tails.quantile(0.95) * np.sqrt(np.mean(f.deviation(new) ** 2))
+            2.0 * f.distribution.quantile(0.95) * np.sqrt(np.mean(f.deviation(new) ** 2))
             for f in (fit, alone)
         ]
         found.append((real, *widths))

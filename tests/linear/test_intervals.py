@@ -8,7 +8,7 @@ from scipy import stats
 from poolwise import PooledRegressor
 from poolwise.errors import BadOption, NotAvailable
 from poolwise.linear.linear_fit import coefficient_intervals
-from poolwise.linear.tails import NORMAL, Tails
+from poolwise.linear.student_t import NORMAL, StudentT
 from tests.laws.problems import tables_of, with_one
 from tests.linear_methods import LINEAR_METHODS
 
@@ -17,10 +17,10 @@ from tests.linear_methods import LINEAR_METHODS
 def test_quantiles_are_those_of_the_distributions(coverage):
     upper = 0.5 + 0.5 * coverage
     assert_allclose(NORMAL.quantile(coverage), stats.norm.ppf(upper), rtol=1e-12)
-    assert_allclose(Tails(7.0).quantile(coverage), stats.t.ppf(upper, 7.0), rtol=1e-9)
+    assert_allclose(StudentT(7.0).quantile(coverage), stats.t.ppf(upper, 7.0), rtol=1e-9)
     # A deviation that holds the uncertainty of the noise is that of Student's distribution itself.
     averaged = stats.t.ppf(upper, 7.0) / stats.t.std(7.0)
-    assert_allclose(Tails(7.0, "averaged").quantile(coverage), averaged, rtol=1e-9)
+    assert_allclose(StudentT(7.0, "averaged").quantile(coverage), averaged, rtol=1e-9)
 
 
 @pytest.mark.parametrize("coverage", [0.0, 1.0, 95, -0.5, np.nan, "a", None, [0.5, 0.9]])

@@ -151,7 +151,7 @@ class TestRegress:
     def test_constant_columns_are_dropped_by_name_and_reason(self):
         X, y = problem(5)
         X[:, 2] = 0.1
-        fit = regress(moments_of(X, y), "y", where="source 'old'")
+        fit = regress(moments_of(X, y), "y", label="source 'old'")
         assert fit.coef[2] == 0.0
         assert fit.dropped == {"x2": "constant in source 'old'"}
         assert fit.cautions == ()
@@ -167,7 +167,7 @@ class TestRegress:
     def test_dependent_columns_are_named_in_a_caution(self):
         X, y = problem(7)
         X[:, 3] = X[:, 0]
-        (caution,) = regress(moments_of(X, y), "y", where="the pooled data").cautions
+        (caution,) = regress(moments_of(X, y), "y", label="the pooled data").cautions
         assert isinstance(caution, RankDeficient)
         assert "In the pooled data, the columns 'x0', 'x3' are linearly dependent" in str(caution)
         assert "drop one of these columns" in str(caution)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from poolwise import Moments, PooledRegressor
 from poolwise.linear.problem import Problem
 from poolwise.methods import TargetOnly
-from poolwise.methods.bayes.pseudo_rows import AGREES
+from poolwise.methods.bayes.priors import AGREES
 from poolwise.methods.bayes_pooling import BayesPooling
 from tests.laws.problems import Tables, tables_of
 from tests.methods.bayes_fits import errors_of, solved

@@ -78,7 +78,7 @@ class TestRowsThatLackFeatures:
         problem = tables_of("one source", seed=1).problem()
         whole = BayesPooling().solve(problem)
         patterns = (["x2", "x3"], ["x3"], ["x0"])
-        fits = BayesPooling().solve_without(problem, patterns)
+        fits = BayesPooling().solve_without(problem, patterns, whole)
         for lacking, short in zip(patterns, fits, strict=True):
             assert short.names == tuple(n for n in problem.features if n not in lacking)
             assert short.noise > whole.noise
@@ -93,7 +93,9 @@ class TestRowsThatLackFeatures:
     def test_a_constant_response_is_predicted_without_features_too(self):
         tables = tables_of("one source", seed=1)
         still = tables.each(lambda table: replace(table, y=np.full(len(table.y), 3.0)))
-        (short,) = BayesPooling().solve_without(still.problem(), [["x2", "x3"]])
+        problem = still.problem()
+        whole = BayesPooling().solve(problem)
+        (short,) = BayesPooling().solve_without(problem, [["x2", "x3"]], whole)
         assert short.names == ("x0", "x1")
         assert_array_equal(short.predict(tables.target.X[:, :2]), 3.0)
 
@@ -137,9 +139,9 @@ class TestThroughTheRegressor:
         noise, _ = known.evidence.scales(share, ratio, known.evidence.frames.account[frame])
         weight = at.weight.sum(axis=1)
         excess = 3.0 * (weight @ noise**2 / (weight @ noise) ** 2 - 1.0)
-        tails = BayesPooling().solve(problem).tails
-        assert tails.deviation == "averaged"
-        assert_allclose(stats.t.stats(tails.freedom, moments="k"), excess, rtol=1e-6)
+        found = BayesPooling().solve(problem).distribution
+        assert found.deviation == "averaged"
+        assert_allclose(stats.t.stats(found.freedom, moments="k"), excess, rtol=1e-6)
 
     def test_few_rows_are_said_to_be_few_and_nothing_more(self):
         rng = np.random.default_rng(5)

@@ -241,7 +241,7 @@ class TestSpecialCases:
         assert_allclose(a.coef, b.coef, rtol=1e-9)
         assert_allclose(a.covariance, b.covariance, rtol=1e-7, atol=1e-12)
         assert_allclose(a.conflict["old"], b.conflict["old"], rtol=1e-8)
-        assert_allclose(a.tails.freedom, b.tails.freedom, rtol=1e-8)
+        assert_allclose(a.distribution.freedom, b.distribution.freedom, rtol=1e-8)
 
     def test_without_intercept_the_line_goes_through_the_origin_with_certainty(self):
         tables = random_tables(1, target_rows=400, sources={"old": (400, (0, 1))})

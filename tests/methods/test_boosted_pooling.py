@@ -102,7 +102,7 @@ class TestDefinition:
             part = given._replace(X=given.X[out], y=given.y[out])
             squares.append((fit("bayes_pooling", part).predict(given.X[~out]) - given.y[~out]) ** 2)
         expected = np.sqrt(np.concatenate(squares).mean())
-        assert_allclose(stack.evidence.errors["linear"], expected, rtol=1e-9)
+        assert_allclose(stack.held_out.errors["linear"], expected, rtol=1e-9)
 
     def test_a_row_has_no_say_in_what_is_said_of_it(self, monkeypatch):
         grow_few(monkeypatch, stages=(2, 4, 8), own=5)
@@ -230,8 +230,11 @@ class TestRefusals:
     def test_there_are_no_coefficients_and_it_says_why(self, name):
         model = fitted("boosted_pooling")
         assert not hasattr(model, name)
-        with pytest.raises(NotAvailable, match=rf"There is no {name}: boosted_pooling is"):
+        assert name not in dir(model)
+        with pytest.raises(NotAvailable, match=rf"There is no {name}: boosted_pooling is") as told:
             getattr(model, name)
+        assert "fit_.linear is the linear candidate with derived columns" in told.value.hint
+        assert set(model.fit_.linear.names) > set(model.fit_.features)
 
     def test_coefficients_come_and_go_with_the_method(self):
         given = world("smooth", rows=20, history=60)

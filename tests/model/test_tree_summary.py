@@ -16,13 +16,13 @@ def test_it_lists_every_candidate_with_weight_and_error():
     for name, weight in zip(stack.candidates.names, stack.weights, strict=True):
         (line,) = [row for row in text.splitlines() if row.split()[:1] == [name]]
         assert f"{weight:.0%}" in line
-        assert f"{stack.evidence.errors[name]:.5g}" in line
+        assert f"{stack.held_out.errors[name]:.5g}" in line
         assert WORDS[name] in line
     assert "new feature" in text
     assert " RMSE on unseen rows " in text
     (mean,) = [row for row in text.splitlines() if row.startswith("weighted mean ")]
-    assert mean.split()[2:4] == ["100%", f"{stack.evidence.error:.5g}"]
-    assert stack.evidence.in_words() in " ".join(text.split())
+    assert mean.split()[2:4] == ["100%", f"{stack.held_out.error:.5g}"]
+    assert stack.held_out.in_words() in " ".join(text.split())
 
 
 def test_there_is_no_table_of_coefficients():

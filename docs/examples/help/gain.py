@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from poolwise import Moments, PooledRegressor
-from poolwise.linear.theory import Part, empirical_gain, gain_at, optimal_variance_gain
+from poolwise.linear.theory import PooledTable, empirical_gain, gain_at, optimal_variance_gain
 
 names, truth, noise = ["a", "b", "new"], np.array([1.0, -1.0, 1.0]), 1.0
 rng = np.random.default_rng(0)
@@ -34,8 +34,10 @@ for k, n in enumerate(sizes):
         alone = PooledRegressor("target_only").fit(X_new, y_new)
         pooled = PooledRegressor("data_pooling").fit(X_new, y_new, sources=(X_old, y_old))
         measured[k, draw] = empirical_gain(alone.fit_, pooled.fit_, X_test, X_test @ truth)
-        new = Part(Moments.of_rows(names, X_new), noise)
-        old = Part(Moments.of_rows(names[:2], X_old).fill({"new": 0.0}), noise + truth[2] ** 2)
+        new = PooledTable(Moments.of_rows(names, X_new), noise)
+        old = PooledTable(
+            Moments.of_rows(names[:2], X_old).fill({"new": 0.0}), noise + truth[2] ** 2
+        )
         H = optimal_variance_gain(new, [old], names, np.zeros(3))
         expected[k, draw] = gain_at(H, X_test, np.zeros(3)).mean()
 

@@ -18,7 +18,7 @@ from poolwise.evaluation.verdict import (
     no_history,
     verdict,
 )
-from poolwise.linear.fit import Evidence
+from poolwise.linear.fit import HeldOutErrors
 from poolwise.wording import named, paragraph, plural
 
 NO_CONFLICT = "No source is seen to contradict the recent rows."
@@ -49,7 +49,7 @@ class Diagnosis(Findings):
     is_linear : bool, default=True
         Whether the model is linear in its features. If not, all of the above is about linear models
         of the same tables.
-    evidence : Evidence or None
+    evidence : HeldOutErrors or None
         Errors of a weighted mean of candidates on target rows that were not used for it.
     """
 
@@ -62,7 +62,7 @@ class Diagnosis(Findings):
     conflict: Conflict
     influence: Influence
     is_linear: bool = True
-    evidence: Evidence | None = None
+    evidence: HeldOutErrors | None = None
 
     @property
     def effect(self) -> HistoryEffect | None:
@@ -135,7 +135,7 @@ def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
         conflict=conflict(problem),
         influence=influence(problem, posterior=posterior, progress=progress),
         is_linear=is_linear,
-        evidence=None if fit is None else fit.parts().evidence,
+        evidence=None if fit is None else fit.parts().held_out,
     )
 
 

@@ -179,7 +179,7 @@ def _line(risk: Risk, name: str, fit: LinearFit, over: str, base: LinearFit) -> 
         fit=name,
         over=over,
         **risk.gain_interval(fit, base),
-        probability=_above_zero(*risk.gain(fit, base), risk.posterior.tails.freedom),
+        probability=_above_zero(*risk.gain(fit, base), risk.posterior.distribution.freedom),
         error_without=1.0 + (risk.own + risk.distance(base)) / risk.noise,
         error_with=1.0 + (risk.own + risk.distance(fit)) / risk.noise,
     )

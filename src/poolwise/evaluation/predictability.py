@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from poolwise._typing import Array
 from poolwise.evaluation.risk import Findings, problem_of
 from poolwise.linear.problem import Problem
-from poolwise.methods.bayes.imputation import LOGITS, NO_RELATION, Spectrum
-from poolwise.methods.bayes.scaling import Scaled, log_uniform, scaled
+from poolwise.methods.bayes.imputation import Spectrum
+from poolwise.methods.bayes.priors import NO_RELATION, R2_LOGITS, log_uniform
+from poolwise.methods.bayes.scaling import Scaled, scaled
 from poolwise.wording import text_table
 
 DRAWS = 4000  # of the posterior; enough for two digits
@@ -188,12 +189,12 @@ def _posterior(
     spectrum = Spectrum.of(gram)
     e, U = spectrum.values, spectrum.vectors
     z = spectrum.turned(cross)
-    penalty = len(e) * np.exp(-LOGITS)[:, None]
+    penalty = len(e) * np.exp(-R2_LOGITS)[:, None]
     shrink = 1.0 / (e + penalty)
     left = np.maximum(square - shrink @ (z * z), 1e-14 * square)
-    log_weight = -0.5 * free * np.log(left / max(square, LEAST)) + log_uniform(LOGITS)
+    log_weight = -0.5 * free * np.log(left / max(square, LEAST)) + log_uniform(R2_LOGITS)
     log_weight -= 0.5 * np.log1p(e / penalty).sum(axis=1) + np.log(
-        np.exp(log_uniform(LOGITS)).sum()
+        np.exp(log_uniform(R2_LOGITS)).sum()
     )
     top = max(log_weight.max(), 0.0)
     some = (1.0 - NO_RELATION) * np.exp(log_weight - top)

@@ -25,7 +25,7 @@ from poolwise._typing import Array
 from poolwise.errors import BadTable, NeedsRows
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
-from poolwise.linear.theory import Part
+from poolwise.linear.theory import PooledTable
 from poolwise.methods.bayes_pooling import BayesPooling
 
 COVERAGE = 0.95  # of all intervals here
@@ -54,7 +54,9 @@ class Risk:
         """Return the risk of a problem, whose posterior may be known already."""
         fit = solved(problem) if posterior is None else posterior
         target = problem.target
-        return cls(fit, Part(target, 1.0).design(problem.features, fit.centre) / target.weight)
+        return cls(
+            fit, PooledTable(target, 1.0).design(problem.features, fit.centre) / target.weight
+        )
 
     @property
     def covariance(self) -> Array:
@@ -91,7 +93,7 @@ class Risk:
     def gain_interval(self, fit: LinearFit, over: LinearFit) -> dict[str, float]:
         """Return the gain of one fit over another and, relative to the noise, its 95 % interval."""
         mean, deviation = self.gain(fit, over)
-        half = self.posterior.tails.quantile(COVERAGE) * deviation
+        half = self.posterior.distribution.quantile(COVERAGE) * deviation
         ends = {"relative": mean, "low": mean - half, "high": mean + half}
         return {"gain": mean, **{end: value / self.noise for end, value in ends.items()}}
 

@@ -15,7 +15,7 @@ from poolwise.evaluation.risk import Findings, difference, largest_difference, p
 from poolwise.linear.linear_fit import recentred
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import regress
-from poolwise.linear.theory import Part
+from poolwise.linear.theory import PooledTable
 from poolwise.methods.bayes.evidence import points
 from poolwise.methods.bayes.pseudo_rows import levels
 from poolwise.methods.bayes.scaling import scaled
@@ -159,6 +159,6 @@ def _differences(problem: Problem, source: Moments) -> tuple[dict[str, float], f
         if error[j] > 0.0 and n not in flat and (j or problem.intercept)
     ]
     differences = {names[j]: float(step[j] / error[j]) for j in told}
-    design = Part(problem.target, 1.0).design(features, ours.centre) / problem.target.weight
+    design = PooledTable(problem.target, 1.0).design(features, ours.centre) / problem.target.weight
     square = max(float(step @ design @ step), 0.0)
     return differences, float(np.sqrt(square / ours.noise)) if ours.noise else None

@@ -36,10 +36,6 @@ class Fit(Protocol):
         """Count the predictions of these rows that were moved to a bound of the response."""
         ...
 
-    def without(self, patterns: Sequence[Sequence[str]]) -> Sequence[Fit] | None:
-        """Return a fit for each set of lacking features; None if the method must solve again."""
-        ...
-
     def parts(self) -> FitParts:
         """Return the parts that summaries, reports and model files show."""
         ...
@@ -60,7 +56,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class HeldOutErrors:
     """Errors of candidates on target rows that they were not fitted on."""
 
     rows: int  # of the target
@@ -112,7 +108,7 @@ class FitParts:
     problem: Problem | None = None  # with these columns, unless moments were left out
     candidates: tuple[Candidate, ...] = ()  # their weighted mean predicts; empty if `linear` does
     plain: LinearFit | None = None  # the candidate that is linear in the features alone
-    evidence: Evidence | None = None  # errors of the candidates
+    held_out: HeldOutErrors | None = None  # errors of the candidates
     effects: tuple[PartialEffect, ...] = ()  # of features that the history lacks
     reason: str = ""  # why this fit, where there was a choice
     chosen: Any = None  # the method that was chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 
 from poolwise._typing import Array
 from poolwise.errors import OutOfRange, PoolwiseWarning
-from poolwise.linear.fit import Fit, FitParts, Record, plain
-from poolwise.linear.tails import NORMAL, Tails
+from poolwise.linear.fit import FitParts, Record, plain
+from poolwise.linear.student_t import NORMAL, StudentT
 from poolwise.moments.moments import Moments
 from poolwise.numerics.double_double import two_product
 
@@ -50,11 +50,11 @@ class LinearFit:
         Features with coefficient zero by decision, and why.
     cautions : tuple of PoolwiseWarning
         Warnings for the user, which the regressor issues.
-    tail : array of shape (d + 1,) or None
+    rounding : array of shape (d + 1,) or None
         The part of (level, coef) that was lost to rounding, where it is known.
     intercept_variance : float or None
         Variance of the intercept, where it is known with more digits than the covariance gives.
-    tails : Tails
+    distribution : StudentT
         Distribution of an estimate divided by its standard deviation.
     bounds : tuple of float or None
         Predictions are clipped to these.
@@ -77,9 +77,9 @@ class LinearFit:
     pool: Moments | None = None
     dropped: Mapping[str, str] = field(default_factory=dict)
     cautions: tuple[PoolwiseWarning, ...] = ()
-    tail: Array | None = None
+    rounding: Array | None = None
     intercept_variance: float | None = None
-    tails: Tails = NORMAL
+    distribution: StudentT = NORMAL
     bounds: tuple[float, float] | None = None
     conflict: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
@@ -90,8 +90,8 @@ class LinearFit:
         """Prediction where all features are zero."""
         product, low = two_product(self.coef, -self.centre)
         terms = [self.level, *product, *low]
-        if self.tail is not None:
-            terms += [self.tail[0], *(self.tail[1:] * -self.centre)]
+        if self.rounding is not None:
+            terms += [self.rounding[0], *(self.rounding[1:] * -self.centre)]
         return math.fsum(terms)  # rounded once
 
     @cached_property
@@ -149,7 +149,7 @@ class LinearFit:
         array of shape (n,) or None
         """
         deviation = self.deviation(X)
-        return None if deviation is None else self.tails.quantile(coverage) * deviation
+        return None if deviation is None else self.distribution.quantile(coverage) * deviation
 
     def beyond(self, X: Array, predicted: Array) -> int:
         """Count the predictions that were moved to a bound.
@@ -170,10 +170,6 @@ class LinearFit:
         at = np.flatnonzero((predicted <= self.bounds[0]) | (predicted >= self.bounds[1]))
         return int(np.count_nonzero(self.line(X[at]) != predicted[at])) if len(at) else 0
 
-    def without(self, patterns: Sequence[Sequence[str]]) -> Sequence[Fit] | None:
-        """Return None: the method solves again, without the lacking features."""
-        return None
-
     def parts(self) -> FitParts:
         """Return the fit as the only part."""
         return FitParts(self, reason=self.reason, chosen=self.chosen)
@@ -186,7 +182,7 @@ class LinearFit:
 
         own = {f.name: getattr(self, f.name) for f in fields(self)}
         own["cautions"] = [{"kind": type(c).__name__, "message": str(c)} for c in self.cautions]
-        own["tails"] = plain(self.tails, finite)
+        own["distribution"] = plain(self.distribution, finite)
         own["bounds"] = plain(self.bounds, finite)
         del own["pool"], own["chosen"]
         return {"kind": "linear", **plain(own)}
@@ -223,7 +219,7 @@ def coefficient_intervals(fit: LinearFit, coverage: float = 0.95) -> Array | Non
     -------
     array of shape (d + 1, 2) or None
     """
-    width = fit.tails.quantile(coverage)
+    width = fit.distribution.quantile(coverage)
     if fit.standard_errors is None:
         return None
     centre = np.append(fit.intercept, fit.coef)

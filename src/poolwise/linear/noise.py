@@ -36,7 +36,7 @@ class Noise:
     weights: Mapping[str, float]
     cautions: tuple[PoolwiseWarning, ...]
 
-    def weighed(self, given: float | Mapping[str, float] | None) -> Noise:
+    def with_weights(self, given: float | Mapping[str, float] | None) -> Noise:
         """Replace weights by given ones, for all sources or by name."""
         if given is None:
             return self

@@ -76,7 +76,7 @@ class Problem:
     @cached_property
     def target_fit(self) -> LinearFit:
         """Least squares on the target alone, which most methods need for its noise."""
-        return regress(self.target, self.response, intercept=self.intercept)
+        return regress(self.target, self.response, intercept=self.intercept, label="the target")
 
     @property
     def pool_name(self) -> str:
@@ -142,9 +142,9 @@ class Problem:
 class Method(Protocol):
     """A function from a problem to a fit.
 
-    A method that always learns from rows has ``needs_rows = True``. One that knows how features
-    depend on each other may have ``solve_without(problem, patterns)``, which returns a fit for each
-    set of features that rows lack; other methods solve the problem without these features.
+    A method that always learns from rows has ``needs_rows = True``. For rows that lack features it
+    solves the problem without them, unless it has ``solve_without(problem, patterns, fit)``, which
+    returns a fit for each set of features that rows lack, given the fit for complete rows.
     """
 
     def solve(self, problem: Problem) -> Fit:

@@ -9,7 +9,7 @@ import numpy as np
 
 from poolwise.errors import BadOption, DigitsLost, PoolwiseWarning, RankDeficient
 from poolwise.linear.linear_fit import LinearFit
-from poolwise.linear.tails import NORMAL, Tails
+from poolwise.linear.student_t import NORMAL, StudentT
 from poolwise.moments.moments import Moments
 from poolwise.numerics.double_double import Pair, two_sum
 from poolwise.numerics.least_squares import Solution, solve
@@ -27,7 +27,7 @@ def regress(
     intercept: bool = True,
     ridge: float = 0.0,
     ddof: Ddof = "unbiased",
-    where: str = "the target",
+    label: str = "the data",
 ) -> LinearFit:
     """Least squares of one column on others.
 
@@ -45,7 +45,7 @@ def regress(
         Added to the diagonal of the features' scatter.
     ddof : {"unbiased", "mle"}, default="unbiased"
         Divide the residual by (rows - coefficients), or by rows.
-    where : str, default="the target"
+    label : str, default="the data"
         Name of the data in warnings.
 
     Returns
@@ -84,11 +84,11 @@ def regress(
         level=level,
         covariance=covariance,
         noise=noise,
-        dropped={names[j]: f"constant in {where}" for j in solution.constant},
-        cautions=cautions_of(solution, names, where),
-        tail=np.concatenate(([level_tail], coef.low)),
+        dropped={names[j]: f"constant in {label}" for j in solution.constant},
+        cautions=cautions_of(solution, names, label),
+        rounding=np.concatenate(([level_tail], coef.low)),
         intercept_variance=None if noise is None or at_zero is None else noise * at_zero,
-        tails=Tails(free) if noise is not None else NORMAL,
+        distribution=StudentT(free) if noise is not None else NORMAL,
     )
 
 
@@ -109,14 +109,14 @@ def solve_named(
 
 
 def cautions_of(
-    solution: Solution, names: Sequence[str], where: str
+    solution: Solution, names: Sequence[str], label: str
 ) -> tuple[PoolwiseWarning, ...]:
     """Return warnings about a solution."""
     if solution.dependent:
-        return (RankDeficient.of([names[j] for j in solution.dependent], where),)
+        return (RankDeficient.of([names[j] for j in solution.dependent], label),)
     if solution.error > ROUNDED:
         what = (
-            f"The columns of {where} are so nearly dependent that rounding may change the "
+            f"The columns of {label} are so nearly dependent that rounding may change the "
             f"coefficients by about {solution.error:.0e} of their size."
         )
         if not solution.better:

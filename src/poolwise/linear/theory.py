@@ -30,7 +30,7 @@ POOR_VARIANCE = 1e-3  # largest relative rounding error of a variance that is re
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PooledTable:
     r"""One table of a pooled fit.
 
     Parameters
@@ -65,7 +65,7 @@ class Part:
 
 
 def pooled_variance(
-    parts: Sequence[Part], features: Sequence[str], centre: Array, *, intercept: bool = True
+    parts: Sequence[PooledTable], features: Sequence[str], centre: Array, *, intercept: bool = True
 ) -> Array:
     r"""Variance of the pooled estimator for any weights.
 
@@ -78,7 +78,7 @@ def pooled_variance(
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of PooledTable
         The target and the sources.
     features : sequence of str
         Features of the model.
@@ -104,8 +104,8 @@ def pooled_variance(
 
 
 def variance_gain(
-    target: Part,
-    sources: Sequence[Part],
+    target: PooledTable,
+    sources: Sequence[PooledTable],
     features: Sequence[str],
     centre: Array,
     *,
@@ -122,8 +122,8 @@ def variance_gain(
 
 
 def optimal_variance_gain(
-    target: Part,
-    sources: Sequence[Part],
+    target: PooledTable,
+    sources: Sequence[PooledTable],
     features: Sequence[str],
     centre: Array,
     *,
@@ -142,7 +142,7 @@ def optimal_variance_gain(
     """
     _require_full_rank(target, features, intercept=intercept)
     A_inverse = pooled_variance(
-        [Part(target.moments, target.noise)], features, centre, intercept=intercept
+        [PooledTable(target.moments, target.noise)], features, centre, intercept=intercept
     )
     d = len(features)
     C = np.zeros((d + 1, d + 1)) + sum(s.design(features, centre) / s.noise for s in sources)
@@ -168,7 +168,7 @@ def gain_at(H: Array, X: ArrayLike, centre: Array) -> Array:
 
 def expected_gain(H: Array, moments: Moments, features: Sequence[str], centre: Array) -> float:
     """Transfer gain, averaged over the rows of a table."""
-    design = Part(moments, 1.0).design(features, centre) / moments.weight
+    design = PooledTable(moments, 1.0).design(features, centre) / moments.weight
     return float(np.sum(H * design))
 
 
@@ -235,7 +235,7 @@ def mean_empirical_gain(
     return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(iterations))
 
 
-def _require_full_rank(target: Part, features: Sequence[str], *, intercept: bool) -> None:
+def _require_full_rank(target: PooledTable, features: Sequence[str], *, intercept: bool) -> None:
     rank = solve_named(target.moments, features, (), intercept=intercept).rank
     if rank < len(features):
         raise TooFewRows(

@@ -79,11 +79,11 @@ def with_seed(method: str, seed: int) -> Method:
 
 
 def solved_without(
-    method: Any, problem: Problem, patterns: Sequence[Sequence[str]]
+    method: Any, problem: Problem, patterns: Sequence[Sequence[str]], fit: Fit
 ) -> Sequence[Fit]:
-    """Return fits for rows that lack some features, from one posterior if the method has one."""
+    """Return a fit for each set of features that rows lack, given the fit for complete rows."""
     if hasattr(method, "solve_without"):
-        found: Sequence[Fit] = method.solve_without(problem, patterns)
+        found: Sequence[Fit] = method.solve_without(problem, patterns, fit)
         return found
     return [method.solve(problem.without(lacking)) for lacking in patterns]
 

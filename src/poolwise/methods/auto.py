@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from scipy.special import stdtr
 
-from poolwise.linear.fit import Evidence
+from poolwise.linear.fit import HeldOutErrors
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosted_pooling import FEWEST, BoostedPooling
-from poolwise.methods.boosting.learning_rows import TreeMethod
 from poolwise.methods.boosting.tree_fit import TreeFit
+from poolwise.methods.boosting.tree_method import TreeMethod
 
 SURE = 0.95  # confidence that trees reduce the error, below which the fit stays linear
 
@@ -58,16 +58,16 @@ class Auto(TreeMethod):
             reason = f"Fewer than {FEWEST} target rows, or a constant response, cannot test trees"
             return replace(fit, reason=f"{reason}: bayes_pooling.", chosen=linear)
         assert fit.stack is not None
-        reason, pays = _reason(fit.stack.evidence)
+        reason, pays = _reason(fit.stack.held_out)
         if pays:
             return replace(fit, reason=reason, chosen=boosted)
         return replace(fit.stack.candidates.linear, reason=reason, chosen=linear)
 
 
-def _reason(evidence: Evidence) -> tuple[str, bool]:
+def _reason(held_out: HeldOutErrors) -> tuple[str, bool]:
     """Return the reason in words, and whether trees are significantly better."""
-    pays = float(stdtr(evidence.rows - 1, evidence.sureness)) > SURE
-    seen = evidence.in_words()
+    pays = float(stdtr(held_out.rows - 1, held_out.sureness)) > SURE
+    seen = held_out.in_words()
     if pays:
         return f"{seen}: boosted_pooling.", True
     return f"{seen}, which is not a significant reduction: bayes_pooling.", False

@@ -11,12 +11,15 @@ from sklearn.base import BaseEstimator
 
 from poolwise._typing import Array
 from poolwise.errors import BadOption, LeftOut, PoolwiseWarning, RankDeficient
+from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
-from poolwise.linear.tails import Tails
+from poolwise.linear.student_t import StudentT
+from poolwise.methods.bayes.conflict_levels import probable_settings
 from poolwise.methods.bayes.evidence import Evidence, points, posterior
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations
 from poolwise.methods.bayes.missing import shortened
+from poolwise.methods.bayes.priors import ZELLNER_SLACK, grid
 from poolwise.methods.bayes.pseudo_rows import (
     Compressed,
     Frames,
@@ -29,11 +32,9 @@ from poolwise.methods.bayes.pseudo_rows import (
     information,
     levels,
 )
-from poolwise.methods.bayes.scaling import Scaled, ScaledTable, grid, scaled
-from poolwise.methods.bayes.settings import probable_settings
+from poolwise.methods.bayes.scaling import Scaled, ScaledTable, scaled
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
-SLACK = 1e-3  # share of its own diagonal that is added to the covariance of new features
 EXACT = 1e-13  # eigenvalue of that covariance, relative to the largest, that counts as zero
 LEAST_SPREAD = 1e-6  # of a new feature, for the same
 ROUNDED = 1e-12  # relative rounding error of a square
@@ -54,7 +55,7 @@ class BayesPooling(BaseEstimator):
 
     where :math:`c^2 B_c` is the error of the imputation and ``poolwise.methods.bayes.pseudo_rows``
     defines the last terms. Target and sources together give a Gaussian posterior of
-    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.scaling``; the result is
+    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.priors``; the result is
     their average, weighted by evidence. Data pooling is the special case :math:`\hat B = 0` without
     error, flat priors and no conflict; unlimited conflict gives a ridge regression of the target
     alone.
@@ -111,13 +112,15 @@ class BayesPooling(BaseEstimator):
                 for n in problem.sources
             },
             conflict={n: conflict[n] for n in problem.sources if n in conflict},
-            tails=_tails(found.noise, found.noise_variance),
+            distribution=_student_t(found.noise, found.noise_variance),
             bounds=self._bounds(problem),
             dropped=own.dropped,
             cautions=cautions,
         )
 
-    def solve_without(self, problem: Problem, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
+    def solve_without(
+        self, problem: Problem, patterns: Sequence[Sequence[str]], fit: Fit
+    ) -> list[LinearFit]:
         """Return a fit for each set of features that rows lack, all from the same posterior."""
         own = scaled(problem)
         if own.response_unit == 0.0:
@@ -134,7 +137,7 @@ class BayesPooling(BaseEstimator):
                 replace(
                     _unscaled(problem, own, left, found.mean, found.covariance),
                     noise=own.response_unit**2 * found.noise,
-                    tails=_tails(found.noise, found.noise_variance),
+                    distribution=_student_t(found.noise, found.noise_variance),
                     bounds=bounds,
                 )
             )
@@ -199,10 +202,10 @@ def _constant(problem: Problem) -> LinearFit:
     )
 
 
-def _tails(noise: float, variance: float) -> Tails:
+def _student_t(noise: float, variance: float) -> StudentT:
     """Return Student's distribution with the kurtosis of a normal one of uncertain variance."""
     share = variance / noise / noise if noise else 0.0
-    return Tails(4.0 + 2.0 / share if share > 1e-12 else np.inf, "averaged")
+    return StudentT(4.0 + 2.0 / share if share > 1e-12 else np.inf, "averaged")
 
 
 def _cautions(problem: Problem, own: Scaled) -> tuple[PoolwiseWarning, ...]:
@@ -371,7 +374,7 @@ def _zellner(scaled: Scaled, account: Imputation) -> Array:
     """Return the residual covariance of new features given shared ones, with trace q."""
     has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
     left = account.residual(scaled.target, has, lacks)
-    left = left + SLACK * np.diag(np.maximum(left.diagonal(), LEAST_SPREAD))
+    left = left + ZELLNER_SLACK * np.diag(np.maximum(left.diagonal(), LEAST_SPREAD))
     left *= len(lacks) / account.spread
     values, vectors = np.linalg.eigh(left)
     values = np.maximum(values, EXACT * values[-1])

@@ -10,9 +10,10 @@ from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosting.booster import grower
 from poolwise.methods.boosting.candidates import candidates
 from poolwise.methods.boosting.derivation import derive
-from poolwise.methods.boosting.learning_rows import TreeMethod, target_rows
+from poolwise.methods.boosting.learning_rows import target_rows
 from poolwise.methods.boosting.stack import stacked
 from poolwise.methods.boosting.tree_fit import TreeFit
+from poolwise.methods.boosting.tree_method import TreeMethod
 
 FEWEST = 5  # target rows by whose errors candidates can be weighed
 

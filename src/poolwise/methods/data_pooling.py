@@ -13,7 +13,7 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.noise import Noise, estimate_noise
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import Ddof, regress
-from poolwise.linear.theory import POOR_VARIANCE, Part, pooled_variance
+from poolwise.linear.theory import POOR_VARIANCE, PooledTable, pooled_variance
 from poolwise.moments.moments import Moments
 from poolwise.numerics.precision import rounding_error
 
@@ -66,11 +66,11 @@ class DataPooling(BaseEstimator):
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of target and sources together."""
         check_number("ridge", self.ridge)
-        noise = estimate_noise(problem, self.ddof).weighed(self.weights)
+        noise = estimate_noise(problem, self.ddof).with_weights(self.weights)
         filled = {n: problem.filled(s, self.means) for n, s in problem.sources.items()}
         pool = sum((noise.weights[n] * s for n, s in filled.items()), start=problem.target)
-        y, intercept, where = problem.response, problem.intercept, problem.pool_name
-        fit = regress(pool, y, intercept=intercept, ridge=self.ridge, where=where)
+        y, intercept, label = problem.response, problem.intercept, problem.pool_name
+        fit = regress(pool, y, intercept=intercept, ridge=self.ridge, label=label)
         tables = [problem.target, *filled.values()]
         covariance, at_zero = self._variance(fit, noise, pool, tables, intercept)
         return replace(
@@ -81,7 +81,7 @@ class DataPooling(BaseEstimator):
             source_noise=noise.sources,
             weights=noise.weights,
             cautions=fit.cautions + self._cautions(problem, noise),
-            tails=problem.target_fit.tails,
+            distribution=problem.target_fit.distribution,
         )
 
     def _variance(
@@ -96,7 +96,7 @@ class DataPooling(BaseEstimator):
             return ratio * fit.covariance, None if at_zero is None else ratio * at_zero
         if rounding_error(pool.scatter, pool.index(fit.names)) > POOR_VARIANCE:
             return None, None  # sums in doubles would have no correct digit here
-        parts = list(map(Part, tables, known, (1.0, *noise.weights.values())))
+        parts = list(map(PooledTable, tables, known, (1.0, *noise.weights.values())))
         return pooled_variance(parts, fit.names, fit.centre, intercept=intercept), None
 
     def _cautions(self, problem: Problem, noise: Noise) -> tuple[PoolwiseWarning, ...]:

@@ -9,8 +9,8 @@ from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosting.booster import grower
 from poolwise.methods.boosting.derivation import derive
-from poolwise.methods.boosting.learning_rows import TreeMethod
 from poolwise.methods.boosting.tree_fit import TreeFit
+from poolwise.methods.boosting.tree_method import TreeMethod
 
 FEWEST = 5  # rows of the history, so that each has others to be predicted from
 

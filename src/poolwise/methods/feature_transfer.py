@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import check_number
+from poolwise.errors import NeedsRows, check_number
+from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.noise import source_noises
 from poolwise.linear.problem import Problem
@@ -15,8 +17,23 @@ from poolwise.linear.regress import regress, solve_named
 from poolwise.moments.moments import Moments
 
 
+class Imputing(BaseEstimator):
+    """A method that imputes, and keeps the target and the imputed sources in ``LinearFit.pool``."""
+
+    def solve_without(
+        self, problem: Problem, patterns: Sequence[Sequence[str]], fit: Fit
+    ) -> list[LinearFit]:
+        """Regress on the features that are left, without imputing again."""
+        if (pool := fit.parts().linear.pool) is None:  # in a model file that was edited
+            raise NeedsRows.moments_left_out("a row that lacks columns")
+        left = [[n for n in problem.features if n not in lacking] for lacking in patterns]
+        y, intercept = problem.response, problem.intercept
+        fits = [regress(pool, y, has, intercept=intercept) for has in left]
+        return [replace(one, covariance=None) for one in fits]  # the imputation error is unknown
+
+
 @dataclass(eq=False, repr=False)
-class FeatureTransfer(BaseEstimator):
+class FeatureTransfer(Imputing):
     r"""Fill unseen features by a linear map of the shared ones, then weigh all rows alike.
 
     With a one appended to :math:`x'`, the map of each source minimises
@@ -97,7 +114,7 @@ def fit_of_imputed(problem: Problem, pool: Moments) -> LinearFit:
     """
     y, intercept = problem.response, problem.intercept
     return replace(
-        regress(pool, y, intercept=intercept, where=problem.pool_name),
+        regress(pool, y, intercept=intercept, label=problem.pool_name),
         noise=problem.target_fit.noise,
         source_noise=source_noises(problem),
         covariance=None,

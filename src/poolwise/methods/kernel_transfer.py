@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
 
 from poolwise._typing import Array
 from poolwise.errors import NeedsRows, check_number
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem, Rows
-from poolwise.methods.feature_transfer import fit_of_imputed, varying
+from poolwise.methods.feature_transfer import Imputing, fit_of_imputed, varying
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import Block
 from poolwise.numerics.precision import Precision
@@ -24,7 +23,7 @@ CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in
 
 
 @dataclass(eq=False, repr=False)
-class KernelTransfer(BaseEstimator):
+class KernelTransfer(Imputing):
     r"""Fill unseen features by a kernel expansion over target rows, then weigh all rows alike.
 
     With :math:`K_{TT}` the kernel between target rows and :math:`\bar k` the mean over source

@@ -64,7 +64,7 @@ class MonotoneLikelihood(BaseEstimator):
             "weights": dict.fromkeys(problem.sources, 1.0),
         }
         features, pool = chain[0]
-        first = regress(pool, y, features, intercept=intercept, ddof="mle", where="the pooled data")
+        first = regress(pool, y, features, intercept=intercept, ddof="mle", label="the pooled data")
         if len(chain) > 1 and first.noise:
             joined = _joined(problem, chain, alone)
             return replace(joined, cautions=joined.cautions + cautions, **told)

@@ -40,7 +40,7 @@ class SourceColumnsOnly(BaseEstimator):
         pool = problem.target.select(columns)
         for source in sources.values():
             pool += source.select(columns)
-        reduced = regress(pool, y, intercept=intercept, where=problem.pool_name)
+        reduced = regress(pool, y, intercept=intercept, label=problem.pool_name)
         own = regress(problem.target, y, kept, intercept=intercept)
         return replace(
             widened(reduced, problem.features),
@@ -88,8 +88,8 @@ def widened(fit: LinearFit, features: tuple[str, ...]) -> LinearFit:
     coef, centre = np.zeros(len(features)), np.zeros(len(features))
     at = [features.index(n) for n in fit.names]
     coef[at], centre[at] = fit.coef, fit.centre
-    tail = fit.tail
-    if tail is not None:
-        tail = np.zeros(len(features) + 1)
-        tail[[0, *(j + 1 for j in at)]] = fit.tail
-    return replace(fit, names=features, coef=coef, centre=centre, tail=tail)
+    rounding = fit.rounding
+    if rounding is not None:
+        rounding = np.zeros(len(features) + 1)
+        rounding[[0, *(j + 1 for j in at)]] = fit.rounding
+    return replace(fit, names=features, coef=coef, centre=centre, rounding=rounding)

@@ -25,10 +25,10 @@ from poolwise.tables.data_checks import suspicions
 from poolwise.tables.encoding import Column, Levels
 from poolwise.tables.intake import Intake, MomentsIntake, gather
 
+COEFFICIENTS = ("coef_", "coef_names_", "coef_cov_", "intercept_", "standard_errors_")
 ATTRIBUTES = (  # of a fitted estimator: fields and properties of FittedModel
     *("method_", "columns_", "optional_columns_", "response_", "fit_", "problem_", "cautions_"),
-    *("reason_", "conflict_", "coef_", "coef_names_", "coef_cov_", "intercept_"),
-    *("standard_errors_", "transfer_gain_"),
+    *("reason_", "conflict_", "transfer_gain_", *COEFFICIENTS),
 )
 
 
@@ -96,6 +96,12 @@ class FittedModel:
         problem, line = self.known_problem("transfer_gain_"), self.fit.parts().line
         return None if line is None else transfer_gain_of(problem, line)  # for linear fits only
 
+    @property
+    def attributes(self) -> list[str]:
+        """Names of the fitted attributes: a mean of linear models and trees lacks coefficients."""
+        lacking = COEFFICIENTS if self.fit.parts().coefficients is None else ()
+        return [name for name in ATTRIBUTES if name not in lacking]
+
     def known_problem(self, purpose: str) -> Problem:
         """Return the moments of the fit; raise an error if the model was saved without them."""
         if self.problem is None:
@@ -108,8 +114,8 @@ class FittedModel:
             raise NotAvailable(
                 f"There is no {attribute}: {self.name} is a weighted mean of linear models and "
                 "trees.",
-                "summary() has the weights and the effect of each new column; fit_ is the linear "
-                "candidate with derived columns; derived_pooling and bayes_pooling have "
+                "summary() has the weights and the effect of each new column; fit_.linear is the "
+                "linear candidate with derived columns; derived_pooling and bayes_pooling have "
                 "coefficients.",
             )
         return line

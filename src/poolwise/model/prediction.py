@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from poolwise._typing import Array
 from poolwise.errors import NotAvailable, NotFinite, PoolwiseWarning, PredictionsBounded
 from poolwise.linear.fit import Fit
-from poolwise.linear.regress import regress
 from poolwise.methods import solved_without
 from poolwise.model.fitted_model import FittedModel, fitted
 from poolwise.tables.encoding import Column, encoded
@@ -129,13 +128,4 @@ def _groups(
 def _fits_without(model: FittedModel, patterns: Sequence[Sequence[str]]) -> Sequence[Fit]:
     """Return the fits for rows that lack these features."""
     problem = model.known_problem(f"a row without {listed(patterns[0])}")
-    if (found := model.fit.without(patterns)) is not None:
-        return found
-    fit = model.fit.parts().linear
-    if fit.pool is None:
-        return solved_without(model.method, problem, patterns)
-    left = [[n for n in fit.names if n not in lacking] for lacking in patterns]
-    fits = [regress(fit.pool, problem.response, has, intercept=problem.intercept) for has in left]
-    if fit.covariance is None:  # imputed rows are less certain than regress takes them to be
-        fits = [replace(one, covariance=None) for one in fits]
-    return fits
+    return solved_without(model.method, problem, patterns, model.fit)

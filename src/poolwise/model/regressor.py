@@ -154,6 +154,10 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
             return getattr(self._fitted, name[:-1])
         return object.__getattribute__(self, name)
 
+    def __dir__(self) -> list[str]:
+        known = vars(self).get("_fitted")
+        return [*super().__dir__(), *(known.attributes if known else ())]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True

@@ -9,16 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from poolwise._typing import AnyPath
-from poolwise.errors import PoolwiseWarning
-from poolwise.linear.fit import Evidence, PartialEffect
-from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
-from poolwise.linear.tails import Tails
 from poolwise.methods import METHODS
-from poolwise.methods.boosting.candidates import Candidates
-from poolwise.methods.boosting.stack import Spread, Stack
-from poolwise.methods.boosting.tree_fit import TreeFit
-from poolwise.methods.boosting.trees import DerivedColumn, TreeMean, Trees
+from poolwise.methods.fit_kinds import FIT_TYPES
 from poolwise.model.exports import Line, graph, line_without, pipeline
 from poolwise.model.fitted_model import FittedModel, fitted
 from poolwise.model.model_file.model_json import FORMAT, text_of
@@ -32,8 +25,7 @@ from poolwise.tables.encoding import Column, Levels
 
 TYPES: tuple[type, ...] = (
     *(FittedModel, Column, Levels, Problem, Moments, Scatter, ExactSums),
-    *(LinearFit, Tails, Evidence, PartialEffect, TreeFit, Stack, Spread, Candidates),
-    *(TreeMean, DerivedColumn, Trees, *METHODS.values(), *PoolwiseWarning.__subclasses__()),
+    *(*METHODS.values(), *FIT_TYPES),
 )
 # The types of a fitted model, for ``skops.io``, which loads no others. They are plain data: making
 # one runs no code that a file could choose.

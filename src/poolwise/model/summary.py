@@ -91,10 +91,10 @@ class TreeSummary:
     @classmethod
     def of(cls, parts: FitParts) -> TreeSummary | None:
         """Return the summary of a weighted mean of candidates; None of a linear fit."""
-        if parts.evidence is None:
+        if parts.held_out is None:
             return None
-        text = f"{parts.evidence.in_words()}."
-        return cls(parts.candidates, parts.evidence.error, text, parts.effects)
+        text = f"{parts.held_out.in_words()}."
+        return cls(parts.candidates, parts.held_out.error, text, parts.effects)
 
     def candidate_cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table of candidates and, last, of their mean: names of columns, and rows."""

@@ -21,6 +21,7 @@ from poolwise._typing import AnyPath, Array
 from poolwise.errors import BadFile
 
 MOST_BYTES = 2**28  # of a file, unless the caller allows more
+UNIQUE = msgspec.Meta(min_length=1, extra_json_schema={"uniqueItems": True})  # of a list
 CONTAINERS = (dict, list, tuple, np.ndarray)
 
 

@@ -212,20 +212,20 @@ class Moments(Made, InFiles):
         j = self.index([name])[0]
         return bool(self.low[j] >= self.high[j])
 
-    def scatter_between(self, rows: Iterable[str], columns: Iterable[str]) -> Array:
+    def scatter_between(self, left: Iterable[str], right: Iterable[str]) -> Array:
         """Return the scatter of some columns with others, by name.
 
         Parameters
         ----------
-        rows, columns : iterable of str
+        left, right : iterable of str
             Names of columns.
 
         Returns
         -------
-        array of shape (len(rows), len(columns))
+        array of shape (len(left), len(right))
             The part of the scatter that belongs to them.
         """
-        return self.scatter.between(self.index(rows), self.index(columns))
+        return self.scatter.between(self.index(left), self.index(right))
 
     def about_zero(self) -> Scatter:
         """Return the second moments about zero instead of about the mean."""

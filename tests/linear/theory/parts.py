@@ -4,13 +4,13 @@ import numpy as np
 
 from poolwise import Moments
 from poolwise.linear.problem import Problem
-from poolwise.linear.theory import Part
+from poolwise.linear.theory import PooledTable
 
 NAMES = ("x0", "x1", "x2", "x3")
 
 
 def part(X, noise, weight=None):
-    return Part(Moments.of_rows(NAMES[: X.shape[1]], X), noise, weight)
+    return PooledTable(Moments.of_rows(NAMES[: X.shape[1]], X), noise, weight)
 
 
 def problem_of(X_t, y_t, X_s, y_s):

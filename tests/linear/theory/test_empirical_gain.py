@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise.linear.theory import (
-    Part,
+    PooledTable,
     empirical_gain,
     gain_at,
     mean_empirical_gain,
@@ -67,8 +67,8 @@ def test_the_empirical_gain_is_on_average_the_one_of_the_theory():
         problem = problem_of(*draw_of_the_paper(rng, 12), X_s[:, :1], y_s)
         alone = TargetOnly().solve(problem)
         pooled = DataPooling(weights=1.0 / 5.0, means={"x1": 0.0}).solve(problem)
-        target = Part(problem.target, 1.0)
-        source = Part(problem.filled(problem.sources["old"], {"x1": 0.0}), 5.0)
+        target = PooledTable(problem.target, 1.0)
+        source = PooledTable(problem.filled(problem.sources["old"], {"x1": 0.0}), 5.0)
         H = optimal_variance_gain(target, [source], pooled.names, pooled.centre)
         told = gain_at(H, X, pooled.centre).mean()
         surprises.append(empirical_gain(alone, pooled, X, y) - told)

@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 from numpy.testing import assert_allclose
 
-from poolwise.linear.theory import Part, expected_gain, optimal_variance_gain, transfer_gain_of
+from poolwise.linear.theory import (
+    PooledTable,
+    expected_gain,
+    optimal_variance_gain,
+    transfer_gain_of,
+)
 from poolwise.methods import DataPooling, TargetOnly
 from tests.laws.problems import Tables, random_tables, tables_of
 from tests.linear_methods import LINEAR_METHODS
@@ -16,9 +21,10 @@ from tests.linear_methods import LINEAR_METHODS
 def test_the_gain_of_a_fit_is_the_expected_gain_with_its_own_noise(ddof, intercept):
     problem = tables_of("overlapping sources", seed=7).problem(intercept=intercept)
     fit = DataPooling(ddof=ddof).solve(problem)
-    target = Part(problem.target, fit.noise)
+    target = PooledTable(problem.target, fit.noise)
     sources = [
-        Part(problem.filled(s), fit.source_noise[name]) for name, s in problem.sources.items()
+        PooledTable(problem.filled(s), fit.source_noise[name])
+        for name, s in problem.sources.items()
     ]
     H = optimal_variance_gain(target, sources, fit.names, fit.centre, intercept=intercept)
     expected = expected_gain(H, problem.target, fit.names, fit.centre)

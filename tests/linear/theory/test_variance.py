@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from poolwise import Moments
 from poolwise.errors import BadOption, TooFewRows
 from poolwise.linear.theory import (
-    Part,
+    PooledTable,
     expected_gain,
     gain_at,
     optimal_variance_gain,
@@ -179,8 +179,8 @@ def test_the_variance_at_another_centre_is_the_recentred_one():
 def test_a_target_that_does_not_determine_its_coefficients_has_no_gain():
     rng = np.random.default_rng(0)
     names = ("a", "b", "c", "d")
-    target = Part(Moments.of_rows(names, rng.normal(size=(3, 4))), 1.0)
-    source = Part(Moments.of_rows(names, rng.normal(size=(30, 4))), 2.0)
+    target = PooledTable(Moments.of_rows(names, rng.normal(size=(3, 4))), 1.0)
+    source = PooledTable(Moments.of_rows(names, rng.normal(size=(30, 4))), 2.0)
     for gain in (variance_gain, optimal_variance_gain):
         with pytest.raises(TooFewRows, match="determines 2 of 4 coefficients"):
             gain(target, [source], names, np.zeros(4))
@@ -189,5 +189,5 @@ def test_a_target_that_does_not_determine_its_coefficients_has_no_gain():
 def test_a_noise_of_zero_has_no_optimal_weight():
     moments = Moments.of_rows(("a",), [[1.0], [2.0]])
     with pytest.raises(BadOption, match="noise"):
-        Part(moments, 0.0)
-    assert Part(moments, 0.0, 1.0).alpha == 1.0
+        PooledTable(moments, 0.0)
+    assert PooledTable(moments, 0.0, 1.0).alpha == 1.0

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from poolwise.methods.bayes.pseudo_rows import AGREES, SIZES, Information, information, levels
+from poolwise.methods.bayes.priors import AGREES, CONFLICTS
+from poolwise.methods.bayes.pseudo_rows import Information, information, levels
 from tests.laws.problems import tables_of
 from tests.methods.bayes.dense import conflict_variance, model_of
 
@@ -37,7 +38,7 @@ def test_the_first_level_is_none_and_the_likeliest(intercept):
     assert_allclose(prior.sum(), 1.0, rtol=1e-12)
     assert prior[0] == pytest.approx(AGREES)
     assert len(set(prior[1:].round(12))) == 1
-    assert len(known) == 2 + (2 if intercept else 1) * len(SIZES)
+    assert len(known) == 2 + (2 if intercept else 1) * len(CONFLICTS)
 
 
 def test_more_conflict_tells_less():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from poolwise.methods.bayes.scaling import (
-    ENOUGH,
+from poolwise.methods.bayes.priors import (
+    ENOUGH_FREE,
     RATIO_SCALE,
     RATIOS,
     SHAPE_PRIOR,
@@ -42,7 +42,9 @@ def test_a_target_of_many_rows_has_a_finer_grid_about_its_own_noise():
     assert_allclose(known.log_prior, prior)
 
 
-@pytest.mark.parametrize(("residual", "free"), [(0.5, ENOUGH - 1.0), (None, 800.0), (0.0, 800.0)])
+@pytest.mark.parametrize(
+    ("residual", "free"), [(0.5, ENOUGH_FREE - 1.0), (None, 800.0), (0.0, 800.0)]
+)
 def test_a_target_that_tells_little_of_its_noise_keeps_the_coarse_grid(residual, free):
     assert_allclose(
         grid(has_new=True, residual=residual, free=free).noise, grid(has_new=True).noise

@@ -8,15 +8,12 @@ from numpy.testing import assert_allclose
 from scipy.linalg import helmert
 
 from poolwise.methods.bayes.imputation import (
-    LOG_PRIOR,
-    LOGITS,
-    NO_RELATION,
-    VERSIONS,
     Spectrum,
     imputations,
     integrated_ridge,
     with_spike,
 )
+from poolwise.methods.bayes.priors import NO_RELATION, R2_LOG_PRIOR, R2_LOGITS, VERSIONS
 from poolwise.methods.bayes.scaling import scaled
 from tests.laws.problems import random_tables
 from tests.methods.bayes.dense import scaled_rows
@@ -46,10 +43,10 @@ def test_log_weights_are_those_of_the_marginal_likelihood(intercept):
     has, lacks = np.array([0, 1]), np.array([2, 3, 4])
     found = imputations(own.target, has, lacks)
     by_penalty = np.array(
-        [[log_likelihood(X[:, has], X[:, j], 2 * np.exp(-v)) for j in lacks] for v in LOGITS]
+        [[log_likelihood(X[:, has], X[:, j], 2 * np.exp(-v)) for j in lacks] for v in R2_LOGITS]
     )
     nothing = np.array([log_likelihood(X[:, has], X[:, j], None) for j in lacks])
-    prior = np.exp(LOG_PRIOR)
+    prior = np.exp(R2_LOG_PRIOR)
     related = (1.0 - NO_RELATION) * prior @ np.exp(by_penalty)
     own_penalty = np.log(related + NO_RELATION * np.exp(nothing)).sum()
     same_penalty = np.log(prior @ np.exp(by_penalty.sum(axis=1)))

@@ -6,14 +6,13 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
 from poolwise.methods.bayes.imputation import (
-    LOG_PRIOR,
-    LOGITS,
     Spectrum,
     integrated_ridge,
     shared_ridge,
     unexplained,
     with_spike,
 )
+from poolwise.methods.bayes.priors import R2_LOG_PRIOR, R2_LOGITS
 
 
 def rows(n=12, p=3, q=2, seed=0):
@@ -55,8 +54,8 @@ def test_it_is_the_average_over_all_penalties():
     X, Y = rows()
     ridge = solved(integrated_ridge, X, Y)
     for j, y in enumerate(Y.T):
-        answers = [at_penalty(X, y, X.shape[1] * np.exp(-logit)) for logit in LOGITS]
-        weights = np.exp(LOG_PRIOR + [a[3] for a in answers])
+        answers = [at_penalty(X, y, X.shape[1] * np.exp(-logit)) for logit in R2_LOGITS]
+        weights = np.exp(R2_LOG_PRIOR + [a[3] for a in answers])
         mean, covariance, noise, log_odds = averaged(weights, answers)
         # Penalties of 1e-7 beside products of 100: nine digits of an explicit inverse are lost.
         assert_allclose(ridge.mean[:, j], mean, rtol=1e-6)
@@ -129,9 +128,9 @@ def test_a_spike_is_one_more_model_of_the_mixture():
 def test_with_one_penalty_for_all_the_evidences_multiply():
     X, Y = rows(q=3)
     mean, covariance, noise, log_odds = solved(shared_ridge, X, Y)
-    penalties = X.shape[1] * np.exp(-LOGITS)
+    penalties = X.shape[1] * np.exp(-R2_LOGITS)
     answers = [[at_penalty(X, y, penalty) for y in Y.T] for penalty in penalties]
-    weights = np.exp(LOG_PRIOR + [sum(a[3] for a in each) for each in answers])
+    weights = np.exp(R2_LOG_PRIOR + [sum(a[3] for a in each) for each in answers])
     by_response = [averaged(weights, [each[j] for each in answers]) for j in range(3)]
     assert_allclose(mean, np.column_stack([a[0] for a in by_response]), rtol=1e-6)
     assert_allclose(covariance, sum(a[1] for a in by_response), rtol=1e-6)
@@ -176,9 +175,9 @@ def test_too_few_rows_leave_something_finite_and_small(n, p):
 
 
 def test_the_log_prior_is_that_of_a_uniform_share():
-    share = 1.0 / (1.0 + np.exp(-LOGITS))
+    share = 1.0 / (1.0 + np.exp(-R2_LOGITS))
     density = share * (1.0 - share)
-    assert_allclose(np.exp(LOG_PRIOR), density / density.sum(), rtol=1e-8)
+    assert_allclose(np.exp(R2_LOG_PRIOR), density / density.sum(), rtol=1e-8)
 
 
 def test_what_nothing_explains_is_the_variance():

@@ -119,7 +119,7 @@ BAD = {
     "cautions are numbers": (put([1], "cautions"), at("cautions", 0)),
     "fit is null": (put(None, "fit"), at("fit")),
     "fit of another kind": (put("spline", "fit", "kind"), "'spline' " + at("fit", "kind")),
-    "fit lacks": (cut("fit", "tails"), "missing required field `tails` " + at("fit")),
+    "fit lacks": (cut("fit", "distribution"), "missing required field `distribution` " + at("fit")),
     "names in another order": (
         lambda data: put(data["fit"]["names"][::-1], "fit", "names")(data),
         "`names` of a fit differ from the columns",
@@ -159,13 +159,22 @@ BAD = {
         at("fit", "cautions", 0, "message"),
     ),
     "caution more": (put([ROW | {"args": []}], "fit", "cautions"), "unknown field `args`"),
-    "tail short": (put([0.0], "fit", "tail"), "`tail` must have 10 entries " + at("fit")),
-    "freedom of two": (put(2.0, "fit", "tails", "freedom"), "above 2 " + at("fit", "tails")),
-    "freedom negative": (
-        put({"freedom": -1, "deviation": "plugged in"}, "fit", "tails"),
-        at("fit", "tails", "freedom"),
+    "rounding short": (
+        put([0.0], "fit", "rounding"),
+        "`rounding` must have 10 entries " + at("fit"),
     ),
-    "unknown deviation": (put("x", "fit", "tails", "deviation"), at("fit", "tails", "deviation")),
+    "freedom of two": (
+        put(2.0, "fit", "distribution", "freedom"),
+        "above 2 " + at("fit", "distribution"),
+    ),
+    "freedom negative": (
+        put({"freedom": -1, "deviation": "plugged in"}, "fit", "distribution"),
+        at("fit", "distribution", "freedom"),
+    ),
+    "unknown deviation": (
+        put("x", "fit", "distribution", "deviation"),
+        at("fit", "distribution", "deviation"),
+    ),
     "bounds backwards": (put([2.0, 1.0], "fit", "bounds"), "bound, 1, is below the lower bound, 2"),
     "one bound": (put([2.0], "fit", "bounds"), "of length 2 " + at("fit", "bounds")),
     "moments a list": (put([], "moments"), at("moments")),

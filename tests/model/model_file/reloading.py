@@ -66,8 +66,8 @@ def assert_same_model(a, b, rows, lacking=None):
 
 
 def assert_same_fit(a, b):
-    assert (a.names, a.tails, a.bounds) == (b.names, b.tails, b.bounds)
-    for name in ("coef", "centre", "covariance", "tail"):
+    assert (a.names, a.distribution, a.bounds) == (b.names, b.distribution, b.bounds)
+    for name in ("coef", "centre", "covariance", "rounding"):
         assert same(getattr(a, name), getattr(b, name)), name
     for name in ("level", "noise", "intercept_variance"):
         assert same(getattr(a, name), getattr(b, name)), name

@@ -30,6 +30,16 @@ def test_the_columns_are_matched_by_name_and_levels_become_indicators(frames):
     assert list(model.feature_names_in_) == list(X.columns)
 
 
+def test_fitted_attributes_are_listed_after_a_fit_and_not_before(frames):
+    X, y, X_old, y_old = frames
+    model = PooledRegressor()
+    before = set(dir(model))
+    model.fit(X, y, sources=(X_old, y_old))
+    after = set(dir(model)) - before
+    assert {"coef_", "intercept_", "method_", "transfer_gain_", "fit_", "problem_"} <= after
+    assert all(hasattr(model, name) for name in after)
+
+
 @pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas], ids=["polars", "arrow"])
 def test_other_tables_give_the_same_model(frames, convert):
     X, y, X_old, y_old = frames

@@ -25,11 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
+from poolwise.methods.bayes.priors import LEVEL_VARIANCE, SHAPE_PRIOR, SHAPES, ZELLNER, Grid
 from poolwise.methods.bayes.pseudo_rows import Frames
-from poolwise.methods.bayes.scaling import SHAPE_PRIOR, SHAPES, ZELLNER, Grid
 
 JITTER = 2e-13  # relative to each entry of the diagonal, never to the largest
-LEVEL_VARIANCE = 1e6  # prior variance of the intercept, in units of the source's noise
 SLACK = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # added where that is too little
 NEAR = 9.0  # nats below the best from which the search continues
 ROUNDS = 8  # of the search

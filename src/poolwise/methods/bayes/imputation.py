@@ -23,15 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.methods.bayes.scaling import ScaledTable, log_uniform
+from poolwise.methods.bayes.priors import NO_RELATION, R2_LOG_PRIOR, R2_LOGITS, VERSIONS
+from poolwise.methods.bayes.scaling import ScaledTable
 
-LOGITS = np.arange(-7.0, 16.01, 0.5)  # of R squared
 DEPENDENT = 1e-11  # eigenvalue, relative to the largest, that counts as zero
 EXACT = 1e-14  # share of the response below which a residual counts as zero
 LEAST = 1e-300
-
-
-LOG_PRIOR = log_uniform(LOGITS) - np.log(np.exp(log_uniform(LOGITS)).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +118,7 @@ def shared_ridge(
     """
     z = spectrum.turned(cross)
     shrink, log_weight, noise = _by_penalty(spectrum, z, squares, free)
-    joint = (log_weight - LOG_PRIOR[:, None]).sum(axis=1) + LOG_PRIOR
+    joint = (log_weight - R2_LOG_PRIOR[:, None]).sum(axis=1) + R2_LOG_PRIOR
     top = joint.max()
     weight = np.exp(joint - top)
     total = weight.sum()
@@ -141,17 +138,15 @@ def _by_penalty(
 ) -> tuple[Array, Array, Array]:
     """Return, for each penalty, how it shrinks, its log weight, and the noise that it leaves."""
     e = spectrum.values
-    penalty = max(len(e), 1) * np.exp(-LOGITS)[:, None]
+    penalty = max(len(e), 1) * np.exp(-R2_LOGITS)[:, None]
     shrink = 1.0 / (e + penalty)
     squares = np.maximum(squares, LEAST)
     left = np.maximum(squares - shrink @ (z * z), EXACT * squares)
-    log_weight = -0.5 * free * np.log(left / squares) + LOG_PRIOR[:, None]
+    log_weight = -0.5 * free * np.log(left / squares) + R2_LOG_PRIOR[:, None]
     log_weight -= 0.5 * np.log1p(e / penalty).sum(axis=1)[:, None]
     return shrink, log_weight, left / max(free - 2.0, 1.0)
 
 
-NO_RELATION = 0.1  # prior probability that a feature has nothing to do with the others
-VERSIONS = {"each": 0.5, "together": 0.3, "none": 0.2}  # prior probabilities
 LEAST_SPREAD = 1e-8
 
 

@@ -43,10 +43,10 @@ from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, integrated_ridge
+from poolwise.methods.bayes.priors import AGREES, CONFLICTS, ENDLESS, LEAST_SHARE
 from poolwise.methods.bayes.scaling import ScaledTable
 
 LEAST_NOISE = 1e-6  # of a source, relative to the variance of the target's response
-LEAST_SHARE = 1e-2  # of the response that the prior must allow a source's features to explain
 EXACT = 1e-12  # noise of tables without any, in units of the response's variance
 
 
@@ -82,11 +82,6 @@ def compressed(source: ScaledTable, target: ScaledTable, *, intercept: bool) -> 
     return Compressed(J / deviation, k / deviation, noise, size)
 
 
-AGREES = 0.6  # prior probability of no conflict
-SIZES = (0.1, 1.0, 10.0)  # in units of the source's noise
-ENDLESS = 10.0  # in units of the response's variance
-
-
 @dataclass(frozen=True, eq=False)
 class Levels:
     """Levels of conflict, of which the first is no conflict. All arrays have the shape (L,)."""
@@ -104,8 +99,8 @@ def levels(*, intercept: bool) -> Levels:
     """Return the levels: none, in the intercept, in all coefficients, and unlimited."""
     kinds = [
         (0.0, 0.0, 0.0),
-        *((0.0, v, 0.0) for v in SIZES if intercept),
-        *((v, v, 0.0) for v in SIZES),
+        *((0.0, v, 0.0) for v in CONFLICTS if intercept),
+        *((v, v, 0.0) for v in CONFLICTS),
         (0.0, 0.0, ENDLESS),
     ]
     rest = (1.0 - AGREES) / (len(kinds) - 1)

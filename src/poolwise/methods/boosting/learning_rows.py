@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from poolwise._typing import Array
-from poolwise.errors import BadOption, NeedsRows, check_seed
-from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem, Rows
-from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.methods.boosting.booster import Learner
 
 FOLDS = 5
 RUN = 8192  # sets of one row of each fold, drawn at a time
@@ -131,38 +125,6 @@ def marked(block: Array, weights: Array | None, mark: int) -> int:
     """Update a checksum with rows and weights; the sizes of blocks have no effect."""
     own = block if weights is None else np.column_stack((block, weights))
     return crc32(np.ascontiguousarray(own).data, mark)
-
-
-@dataclass(eq=False, repr=False)
-class TreeMethod(BaseEstimator):
-    """A method that grows trees on rows; without enough of them it is Bayes pooling.
-
-    Parameters
-    ----------
-    random_state : int, default=0
-        Seed of the folds. The same number gives the same bits, with any number of threads.
-    most_rows : int, default=200_000
-        Rows of the history that trees learn from; of a longer history, as many are drawn.
-    learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Library that grows the trees.
-    """
-
-    random_state: int = 0
-    most_rows: int = 200_000
-    learner: Learner = "sklearn"
-    needs_rows = True
-
-    def check(self, name: str, problem: Problem) -> None:
-        """Raise an error for invalid options, and for a target without rows."""
-        check_seed(self.random_state)
-        if not (isinstance(self.most_rows, Integral) and self.most_rows >= 1):
-            raise BadOption.of("most_rows", self.most_rows, "a whole number from 1 on")
-        if problem.target_rows is None:
-            raise NeedsRows.of_target(name)
-
-    def solve_without(self, problem: Problem, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
-        """Return fits for rows that lack some features, where no trees were grown."""
-        return BayesPooling().solve_without(problem, patterns)
 
 
 def target_rows(problem: Problem) -> int:

@@ -15,7 +15,7 @@ from scipy.special import stdtrit
 
 from poolwise._typing import Array
 from poolwise.errors import BadOption
-from poolwise.linear.fit import Evidence, PartialEffect
+from poolwise.linear.fit import HeldOutErrors, PartialEffect
 from poolwise.linear.problem import Problem
 from poolwise.methods.boosting.candidates import PRIOR, Candidates, Made
 from poolwise.methods.boosting.learning_rows import LearningRows, tenths
@@ -166,7 +166,7 @@ class Stack:
     candidates: Candidates
     weights: Array  # of the candidates
     bounds: tuple[float, float]  # between which each candidate is held
-    evidence: Evidence  # errors on target rows
+    held_out: HeldOutErrors  # errors on target rows
     spread: Spread  # of responses about their predictions
     effects: tuple[PartialEffect, ...] = ()  # of each feature that some source lacks
 
@@ -202,7 +202,7 @@ def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
         made.all,
         weights,
         bounds,
-        evidence_of(dict(zip(names, errors.T, strict=True)), own, target.w),
+        held_out_errors(dict(zip(names, errors.T, strict=True)), own, target.w),
         Spread.of(own, target.w),
         effects,
     )
@@ -233,14 +233,14 @@ def _bounds(problem: Problem) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def evidence_of(errors: Mapping[str, Array], own: Array, weights: Array) -> Evidence:
+def held_out_errors(errors: Mapping[str, Array], own: Array, weights: Array) -> HeldOutErrors:
     """Summarise errors of candidates and of their weighted mean on target rows."""
     before = _root_mean(errors["linear"], weights) or 1.0
     falls = (errors["linear"] / before) ** 2 - (own / before) ** 2
     fall = float(np.average(falls, weights=weights))
     count = float(weights.sum()) ** 2 / float((weights**2).sum())
     spread = float(np.average((falls - fall) ** 2, weights=weights))
-    return Evidence(
+    return HeldOutErrors(
         rows=len(own),
         errors={name: _root_mean(e, weights) for name, e in errors.items()},
         error=_root_mean(own, weights),

@@ -65,7 +65,7 @@ class TreeFit:
         kept = [tuple(c for c in self.columns if set(c.inputs) <= set(has)) for has in left]
         known = [{*has, *(c.name for c in own)} for has, own in zip(left, kept, strict=True)]
         lacking = [sorted(set(self.linear.names) - names) for names in known]
-        fits = BayesPooling().solve_without(self.problem, lacking)
+        fits = BayesPooling().solve_without(self.problem, lacking, self.linear)
         return [
             TreeFit(has, own, fit, self.problem)
             for has, own, fit in zip(left, kept, fits, strict=True)
@@ -82,7 +82,7 @@ class TreeFit:
         )
         if (stack := self.stack) is None:
             return shown
-        names, errors = stack.candidates.names, stack.evidence.errors
+        names, errors = stack.candidates.names, stack.held_out.errors
         return replace(
             shown,
             candidates=tuple(
@@ -90,8 +90,8 @@ class TreeFit:
                 for name, weight in zip(names, stack.weights, strict=True)
             ),
             plain=stack.candidates.linear,
-            evidence=replace(
-                stack.evidence,
+            held_out=replace(
+                stack.held_out,
                 alone=min((errors[n] for n in WITHOUT_SOURCES if n in errors), default=None),
             ),
             effects=stack.effects,
@@ -148,8 +148,8 @@ def _mean_record(mean: TreeMean, shelf: _Shelf) -> Record:
 
 
 def _stack_record(stack: Stack, shelf: _Shelf) -> Record:
-    own, evidence = stack.candidates, plain(stack.evidence)
-    del evidence["alone"]  # follows from the others
+    own, held_out = stack.candidates, plain(stack.held_out)
+    del held_out["alone"]  # follows from the others
     return {
         "linear": own.linear.record(),
         "alone": None if own.alone is None else own.alone.record(),
@@ -157,7 +157,7 @@ def _stack_record(stack: Stack, shelf: _Shelf) -> Record:
         "correction": None if own.correction is None else _mean_record(own.correction, shelf),
         "weights": stack.weights.tolist(),
         "bounds": list(stack.bounds),
-        "evidence": evidence | {"errors": [evidence["errors"][n] for n in own.names]},
+        "held_out": held_out | {"errors": [held_out["errors"][n] for n in own.names]},
         "spread": plain(stack.spread),
         "effects": plain(stack.effects),
     }

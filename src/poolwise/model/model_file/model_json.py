@@ -16,16 +16,12 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from poolwise.errors import BadModelFile, CannotExport, NeedsRows
+from poolwise.linear.linear_record import ModelMomentsRecord
 from poolwise.linear.problem import Problem
+from poolwise.methods.fit_kinds import FitRecord
 from poolwise.model.fitted_model import FittedModel
-from poolwise.model.model_file.fit_records import (
-    UNIQUE,
-    LinearRecord,
-    ModelMomentsRecord,
-    TreesRecord,
-)
 from poolwise.model.model_file.method_records import MethodName, MethodRecord, method_in, record_of
-from poolwise.moments.json_format import Format, Part, check_distinct, reason
+from poolwise.moments.json_format import UNIQUE, Format, Part, check_distinct, reason
 from poolwise.moments.moments_json import record_of as record_of_moments
 from poolwise.tables.encoding import Column, Levels, encoded
 from poolwise.wording import listed
@@ -105,7 +101,7 @@ class ModelFile(Part, dict=True):
     optional_columns: list[str]
     levels: dict[str, LevelsRecord | None]
     cautions: list[str]
-    fit: LinearRecord | TreesRecord
+    fit: FitRecord
     moments: ModelMomentsRecord | None
 
     def __post_init__(self) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from poolwise.methods.bayes.conflict_levels import probable_settings
 from poolwise.methods.bayes.evidence import points, posterior
 from poolwise.methods.bayes.pseudo_rows import MOST, every_setting, levels
-from poolwise.methods.bayes.settings import probable_settings
 from tests.laws.problems import random_tables
 from tests.methods.bayes.dense import model_of, with_levels
 

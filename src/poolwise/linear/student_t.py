@@ -13,7 +13,7 @@ from poolwise.errors import BadOption
 
 
 @dataclass(frozen=True)
-class Tails:
+class StudentT:
     """Student's distribution, or the normal one.
 
     Parameters
@@ -41,4 +41,4 @@ class Tails:
         return found * float(np.sqrt((self.freedom - 2.0) / self.freedom))
 
 
-NORMAL = Tails()
+NORMAL = StudentT()

@@ -1,0 +1,126 @@
+"""Every prior of Bayes pooling, and the grid of scales that are integrated out.
+
+Columns have standard deviation one; symbols are those of :class:`Grid` and of
+``poolwise.methods.bayes.pseudo_rows``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poolwise._typing import Array
+
+
+def log_uniform(logit: Array) -> Array:
+    """Return the log density of the logit of a uniform number."""
+    return -np.logaddexp(0.0, -logit) - np.logaddexp(0.0, logit)
+
+
+# Scales of the target: values at which they are tried, and prior probabilities.
+SHARES = np.arange(-6.0, 22.1, 2.0)  # logit of phi, the share that new features explain; uniform
+RATIOS = np.arange(-4.8, 4.81, 1.2)  # log of s, the target's noise relative to the source's
+RATIO_SCALE = 0.3  # of the Cauchy distribution of log s
+ENOUGH_FREE = 8.0  # degrees of freedom from which the target determines its own noise
+STEP = 1.5  # between values of s then, in standard deviations of the log of that noise
+
+# Coefficients.
+LEVEL_VARIANCE = 1e6  # of the intercept, in units of the source's noise
+SIZES = np.array([0.03, 0.5, 10.0, 200.0])  # variance of shared ones, relative to the sources'
+SIZE_PRIOR = np.array([0.01, 0.04, 0.45, 0.5])  # probability of each size
+LEAST_SHARE = 1e-2  # of the response that the prior must allow a source's features to explain
+SHAPES = np.array([1.0, 30.0, 1000.0])  # r: variance of new ones, each by itself, relative to c^2
+SHAPE_PRIOR = np.array([0.5, 0.25, 0.25])  # probability of each shape, unless it is Zellner's
+ZELLNER = 0.2  # probability of Zellner's shape, where there are several new features
+ZELLNER_SLACK = 1e-3  # share of its diagonal that is added to their covariance in this shape
+
+# Imputation of the features that a source lacks.
+R2_LOGITS = np.arange(-7.0, 16.01, 0.5)  # logit of the share that a regression explains; uniform
+R2_LOG_PRIOR = log_uniform(R2_LOGITS) - np.log(np.exp(log_uniform(R2_LOGITS)).sum())  # of these
+NO_RELATION = 0.1  # probability that a feature has nothing to do with the others
+VERSIONS = {"each": 0.5, "together": 0.3, "none": 0.2}  # probability of each account of them
+
+# Conflict between a source and the target.
+AGREES = 0.6  # probability of none; the levels of conflict share the rest equally
+CONFLICTS = (0.1, 1.0, 10.0)  # tau and tau_0 of the levels, in units of the source's noise
+ENDLESS = 10.0  # both at the last level, in units of the response's variance
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    r"""Values of the scales that are integrated out, each with its prior.
+
+    - :math:`\varphi`, the share of the residual that new features explain, uniform;
+    - :math:`s`, the ratio of the target's noise to the source's, given the same features, with
+      :math:`\log s` from a Cauchy distribution of scale 0.3;
+    - :math:`g`, the variance of a shared coefficient, relative to what the sources show;
+    - the shape of the prior of new coefficients: the same variance :math:`r c^2` for each, or
+      Zellner's, which follows their covariance.
+
+    With :math:`t` the residual variance of new features given shared ones, the noise is
+    :math:`\sigma^2 = s\sigma_S^2(1 - \varphi)`, and :math:`c^2 = s\sigma_S^2\varphi/t`.
+    """
+
+    signal: Array  # (P,): variance explained by new features over noise, phi / (1 - phi)
+    noise: Array  # (P, S): of the target, relative to the source's, s (1 - phi)
+    log_prior: Array  # (P, S): of both
+    size: Array  # (G,): of shared coefficients
+    log_size_prior: Array  # (G,)
+    middle: int  # place of `noise` where s is one
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Number of values of each scale."""
+        shares, ratios = self.noise.shape
+        return shares, ratios, len(self.size)
+
+
+def grid(
+    *, has_new: bool, residual: float | None = None, free: float = 0.0, most: float = 0.0
+) -> Grid:
+    """Return the grid; without new features their share is zero.
+
+    With many target rows, the posterior of the noise is narrower than the step of a coarse grid.
+    The grid is then refined and centred at the target's noise, and one of the shares is the value
+    at which the target's noise, given the same features, equals the source's.
+
+    Parameters
+    ----------
+    has_new : bool
+        Whether some source lacks some feature.
+    residual : float, optional
+        Noise of the target alone, relative to the source's.
+    free : float
+        Rows it was estimated from, less coefficients.
+    most : float
+        Variance of the target's response, relative to the source's noise: an upper bound of the
+        target's noise, which a source of little noise does not determine.
+    """
+    known = residual if residual and free >= ENOUGH_FREE else None
+    shares = SHARES if has_new else np.array([-np.inf])
+    if has_new and known is not None and known < 1.0:
+        shares = SHARES + _offset(np.log((1.0 - known) / known))
+    fall = np.logaddexp(0.0, shares)[:, None]
+    step = RATIOS[1] - RATIOS[0]
+    further = np.arange(RATIOS[-1] + step, np.log(max(most, 1.0)) + step, step)
+    own = np.concatenate((RATIOS, further))
+    ratios = np.broadcast_to(own, (len(shares), len(own)))
+    if known is not None:
+        fine = min(STEP * np.sqrt(2.0 / free), step)
+        ratios = np.log(known) + fall + fine * np.arange(-4, 5)
+    prior = log_uniform(shares)[:, None] if has_new else np.zeros((1, 1))
+    return Grid(
+        signal=np.exp(shares),
+        noise=np.exp(ratios - fall),
+        log_prior=prior - np.log1p((ratios / RATIO_SCALE) ** 2),
+        size=SIZES,
+        log_size_prior=np.log(SIZE_PRIOR),
+        middle=len(RATIOS) // 2,
+    )
+
+
+def _offset(logit: float) -> float:
+    """Return the shift of the shares, at most half a step, that puts one of them at this value."""
+    step = SHARES[1] - SHARES[0]
+    return float((logit - SHARES[0] + step / 2) % step - step / 2)
