@@ -6,8 +6,6 @@ import pickle
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import poolwise
 from poolwise import errors
 from poolwise.errors import PoolwiseError, PoolwiseWarning
@@ -116,8 +114,3 @@ def last_letters(node):
 def test_a_name_in_other_capitals_is_near():
     assert "Did you mean 'cost'?" in str(errors.BadColumns.missing(["COST"], ["age", "cost"]))
     assert "mean" not in str(errors.BadColumns.missing(["zzz"], ["age", "cost"]))
-
-
-def test_an_option_is_named_with_its_value_and_what_it_may_be():
-    with pytest.raises(errors.BadOption, match=r"ridge=-1 is not possible\. It must be finite"):
-        errors.check_number("ridge", -1)

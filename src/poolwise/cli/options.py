@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from poolwise.cli.messages import harmless
-from poolwise.errors import LARGEST_SEED, BadOption
+from poolwise.errors import BadOption
+from poolwise.numerics.option_checks import LARGEST_SEED
 
 METHOD_NAMES = (
     "bayes_pooling",

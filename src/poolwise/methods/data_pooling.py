@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from sklearn.base import BaseEstimator
 
 from poolwise._typing import Array
-from poolwise.errors import OptionIgnored, PoolwiseWarning, check_number
+from poolwise.errors import OptionIgnored, PoolwiseWarning
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.noise import Noise, estimate_noise
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import Ddof, regress
 from poolwise.linear.theory import POOR_VARIANCE, Part, pooled_variance
 from poolwise.moments.moments import Moments
+from poolwise.numerics.option_checks import check_number
 from poolwise.numerics.precision import rounding_error
 
 

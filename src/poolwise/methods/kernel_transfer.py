@@ -11,12 +11,13 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
 from poolwise._typing import Array
-from poolwise.errors import NeedsRows, check_number
+from poolwise.errors import NeedsRows
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem, Rows
 from poolwise.methods.feature_transfer import fit_of_imputed, varying
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import Block
+from poolwise.numerics.option_checks import check_number
 from poolwise.numerics.precision import Precision
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits

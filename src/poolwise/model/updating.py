@@ -15,7 +15,6 @@ from poolwise.errors import (
     BadSource,
     NeedsRows,
     PoolwiseWarning,
-    checked_jobs,
 )
 from poolwise.linear.problem import Problem
 from poolwise.methods import needs_rows
@@ -29,6 +28,7 @@ from poolwise.model.fitted_model import (
 )
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
+from poolwise.numerics.option_checks import checked_jobs
 from poolwise.numerics.precision import PRECISIONS, Precision
 from poolwise.tables.encoding import Levels
 from poolwise.tables.intake import MomentsIntake, checked_response, open_rows, read_tables

@@ -18,9 +18,9 @@ from poolwise.errors import (
     LeftOut,
     NotFinite,
     PoolwiseWarning,
-    checked_jobs,
 )
 from poolwise.moments.moments import Moments
+from poolwise.numerics.option_checks import checked_jobs
 from poolwise.numerics.precision import Precision, check_precision
 from poolwise.tables.all_columns import Opened, Wanted, open_columns
 from poolwise.tables.encoding import Column, KnownLevels, encoded

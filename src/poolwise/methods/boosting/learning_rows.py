@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from poolwise._typing import Array
-from poolwise.errors import BadOption, NeedsRows, check_seed
+from poolwise.errors import BadOption, NeedsRows
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem, Rows
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosting.booster import Learner
+from poolwise.numerics.option_checks import check_seed
 
 FOLDS = 5
 RUN = 8192  # sets of one row of each fold, drawn at a time
