@@ -199,11 +199,11 @@ def test_every_rule_is_tested():
 
 def test_an_option_is_named_as_it_is_typed():
     for given, typed in {
-        ("texts", ("a b", "c")): "--text 'a b,c' is not possible. It must be so.",
-        ("drop", "it's"): """--drop 'it'"'"'s' is not possible. It must be so.""",
-        ("random_state", -1): "--seed -1 is not possible. It must be so.",
+        ("texts", ("a b", "c")): "--text 'a b,c' is not possible.",
+        ("drop", "it's"): """--drop 'it'"'"'s' is not possible.""",
+        ("random_state", -1): "--seed -1 is not possible.",
     }.items():
-        assert message_and_hint(BadOption.of(*given, "so")) == (typed, "")
+        assert message_and_hint(BadOption.of(*given, "so")) == (typed, "It must be so.")
 
 
 def test_without_a_rule_the_hint_is_that_of_the_library():

@@ -19,6 +19,7 @@ from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import Block
 from poolwise.numerics.option_checks import check_number
 from poolwise.numerics.precision import Precision
+from poolwise.wording import listed
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits
 CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache
@@ -71,7 +72,11 @@ class KernelTransfer(BaseEstimator):
         if lacking and problem.target_rows is None:
             rowless.insert(0, "the target")
         if rowless:
-            raise NeedsRows.of("kernel_transfer", rowless)
+            raise NeedsRows(
+                "kernel_transfer reads the rows of every source that lacks a column, and of "
+                f"{listed(rowless)} only moments are available.",
+                "Give the rows, or use feature_transfer, which needs only moments.",
+            )
         pool = problem.target
         for name, source in problem.sources.items():
             if name in lacking:

@@ -159,7 +159,10 @@ class TreeMethod(BaseEstimator):
         if not (isinstance(self.most_rows, Integral) and self.most_rows >= 1):
             raise BadOption.of("most_rows", self.most_rows, "a whole number from 1 on")
         if problem.target_rows is None:
-            raise NeedsRows.of_target(name)
+            raise NeedsRows(
+                f"{name} learns from rows, and of the target only moments are available.",
+                "Fit it to rows, or use bayes_pooling, which needs only moments.",
+            )
 
     def solve_without(self, problem: Problem, patterns: Sequence[Sequence[str]]) -> list[LinearFit]:
         """Return fits for rows that lack some features, where no trees were grown."""
