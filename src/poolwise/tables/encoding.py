@@ -94,7 +94,7 @@ def unify(
         if len(levels) > MOST_LEVELS:
             what = f"has {len(levels):,} different texts, which looks like an identifier"
             hint = f"Drop it, or group it into at most {MOST_LEVELS} levels."
-            raise NotNumeric.of(name, what, hint)
+            raise NotNumeric.of(name, what, hint, levels=len(levels))
         first = (complete or target).get(name) or levels
         rest = tuple(level for level in levels if level != first[0])
         full = not intercept and all(c.levels is None for c in columns)
