@@ -1,17 +1,16 @@
 """Every error and warning that poolwise raises on purpose.
 
 A message says what is wrong, with names and numbers; ``hint`` says what to do about it. A class
-exists where someone would catch it, or filter it, by name.
+exists where someone would catch it, or filter it, by name. A message that is written in one place
+stands there; those below are shared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from numbers import Integral, Real
 from typing import Any, Self
 
-from poolwise.wording import capital, counted, did_you_mean, listed, nearest, plural
+from poolwise.wording import capital, counted, did_you_mean, listed, nearest
 
 
 class PoolwiseError(ValueError):
@@ -55,24 +54,37 @@ class PoolwiseWarning(UserWarning):
         return {"args": self.args, **self.__dict__}  # skops does not call __reduce__
 
 
+# Errors
+
+
 class BadOption(PoolwiseError):
     """An option or a method that does not exist, or a value it cannot have."""
 
     @classmethod
     def of(cls, option: str, value: object, allowed: str) -> Self:
-        return cls(
-            f"{option}={value!r} is not possible. It must be {allowed}.",
-            option=option,
-            value=value,
-            allowed=allowed,
-        )
+        message = f"{option}={value!r} is not possible."
+        return cls(message, f"It must be {allowed}.", option=option, value=value)
 
     @classmethod
     def unknown_method(cls, name: object, there: Sequence[str]) -> Self:
         hint = did_you_mean(name, there)
         if isinstance(name, type):
-            hint = f" {name.__name__} is a class: write {name.__name__}()."
-        return cls(f"No method named {name!r}. There are {listed(there)}.{hint}")
+            hint = f"{name.__name__} is a class: write {name.__name__}()."
+        return cls(f"No method named {name!r}. There are {listed(there)}.", hint.lstrip())
+
+
+class BadTable(PoolwiseError, TypeError):
+    """An object that is not a table, or arrays whose shapes do not match."""
+
+    @classmethod
+    def unknown(cls, kind: type, where: str) -> Self:
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        verbs = [verb for verb in ("collect", "compute") if hasattr(kind, verb)]
+        return cls(
+            f"{capital(where)} is a {name}, which poolwise cannot read.",
+            "Give a NumPy array, a pandas or polars DataFrame, an Arrow table, or any object with "
+            "__arrow_c_stream__." + (f" Call .{verbs[0]}() first." if verbs else ""),
+        )
 
 
 class BadColumns(PoolwiseError):
@@ -82,17 +94,13 @@ class BadColumns(PoolwiseError):
     def repeated(cls, names: Sequence[str], where: str = "The table") -> Self:
         twice = sorted({n for n in names if list(names).count(n) > 1}, key=str)
         return cls(
-            f"{where} has more than one column named {listed(twice)}. "
-            "Columns are matched by name: rename or drop the copies."
+            f"{where} has more than one column named {listed(twice)}.",
+            "Columns are matched by name: rename or drop the copies.",
         )
 
     @classmethod
     def missing(
-        cls,
-        wanted: Sequence[str],
-        there: Sequence[str],
-        where: str = "The table",
-        then: str = "",
+        cls, wanted: Sequence[str], there: Sequence[str], where: str = "The table", then: str = ""
     ) -> Self:
         near = [m for n in wanted for m in nearest(n, there)]
         meant = f"Did you mean {listed(near)}?" if near else ""
@@ -112,119 +120,47 @@ class BadColumns(PoolwiseError):
         what = f"{ours} has the order {listed(left)}, {theirs} {listed(right)}"
         if only_left or only_right:
             what = f"only {ours} has {listed(only_left)}, only {theirs} has {listed(only_right)}"
-        advice = "Use .select(names) on both sides to keep the columns they share."
+        hint = "Use .select(names) on both sides to keep the columns they share."
         if where:
-            advice = "Give the columns that it had at fit"
-            advice += (
-                ", or give these rows as a source."
-                if where == "the target"
-                else (", or give these rows under another name, as another source.")
-            )
-        return cls(
-            f"Cannot {verb} moments over different columns{where and f' in {where}'}: {what}. "
-            f"{advice}"
-        )
-
-    @classmethod
-    def response_in_features(cls, response: str, where: str = "X") -> Self:
-        return cls(
-            f"{where} has a column named {response!r}, which is the name of the response. If it is "
-            "the response, take it out; if not, rename it, or rename y (where y has no name: "
-            "PooledRegressor(response=...))."
-        )
+            how = "as a source" if where == "the target" else "under another name, as a new source"
+            hint = f"Give the columns that it had at fit, or give these rows {how}."
+        place = where and f" in {where}"
+        return cls(f"Cannot {verb} moments over different columns{place}: {what}.", hint)
 
 
 class NotNumeric(PoolwiseError, TypeError):
     """A column whose type cannot be used as a number or category."""
 
     @classmethod
-    def of(cls, name: str, what: str, advice: str, **about: Any) -> Self:
-        return cls(f"Column {name!r} {what}.", advice, column=name, **about)
-
-    @classmethod
-    def not_real(cls, kind: str) -> Self:
-        return cls(
-            f"Moments are taken of real numbers, and the rows hold {kind}. Convert them, or use "
-            "PooledRegressor.fit, which turns text and categories into indicators."
-        )
-
-    @classmethod
-    def rounded(cls, count: int, largest: int, where: str = "The input") -> Self:
-        return cls(
-            f"{capital(where)} has {count:,} integers, up to {largest:,} in size, that have more "
-            "than the 53 bits of a double and would be rounded.",
-            "Subtract a common offset, or convert the column to float64 if the last digits do not "
-            "matter.",
-            count=count,
-            largest=largest,
-        )
+    def of(cls, name: str, what: str, hint: str, **about: Any) -> Self:
+        return cls(f"Column {name!r} {what}.", hint, column=name, **about)
 
 
 class NotFinite(PoolwiseError):
     """NaN, infinity or missing values where they cannot be used."""
 
     @classmethod
-    def of(cls, counts: Mapping[str, int], rows: int, where: str = "Input", then: str = "") -> Self:
-        return cls(
-            f"{capital(where)} contains NaN or infinity: {counted(counts)} of {rows:,} rows.",
-            then or "Drop or impute these rows first.",
-            counts=counts,
-            rows=rows,
-        )
-
-    @classmethod
-    def without_features(cls, where: str, rows: int) -> Self:
-        return cls(
-            f"{capital(where)} has {plural(rows, 'row')} in which every feature is missing. That "
-            "says nothing about how the response depends on features: leave it out."
-        )
+    def of(
+        cls,
+        counts: Mapping[str, int],
+        rows: int,
+        where: str = "Input",
+        hint: str = "Drop or impute these rows first.",
+    ) -> Self:
+        message = f"{capital(where)} contains NaN or infinity: {counted(counts)} of {rows:,} rows."
+        return cls(message, hint, counts=counts, rows=rows)
 
 
 class OutOfRange(PoolwiseError):
     """Numbers too large or too small for double precision."""
-
-    @classmethod
-    def predictions(cls, rows: int) -> Self:
-        return cls(
-            f"The predictions of {plural(rows, 'row')} are beyond the range of doubles.",
-            "Are the columns in the units of the data at fit?",
-        )
 
 
 class BadWeights(PoolwiseError):
     """Row weights of the wrong shape, negative, or not finite."""
 
     @classmethod
-    def of(cls, what: str) -> Self:
-        return cls(what, "Give one finite, non-negative weight per row.")
-
-
-class BadTable(PoolwiseError, TypeError):
-    """An object that is not a table, or arrays whose shapes do not match."""
-
-    @classmethod
-    def unknown(cls, kind: type, where: str) -> Self:
-        verbs = [verb for verb in ("collect", "compute") if hasattr(kind, verb)]
-        return cls(
-            f"{capital(where)} is a {kind.__module__}.{kind.__qualname__}, which poolwise cannot "
-            "read. Give a NumPy array, a pandas or polars DataFrame, an Arrow table, or any object "
-            "with __arrow_c_stream__." + (f" Call .{verbs[0]}() first." if verbs else "")
-        )
-
-    @classmethod
-    def shapes(cls, names: int, shapes: Sequence[tuple[int, ...]]) -> Self:
-        return cls(
-            f"{names} columns were named, but the rows come in arrays of shapes {list(shapes)}. "
-            "Give arrays of equal length with one column per name between them."
-        )
-
-    @classmethod
-    def not_moments(cls, name: str, got: Any) -> Self:
-        return cls(
-            f"{capital(name)} is a {type(got).__name__}, and fit_moments takes moments alone. "
-            "Make them with Moments.of_rows(names, rows), give the path of a .moments.json file, "
-            "or use fit, which takes rows."
-        )
+    def of(cls, message: str) -> Self:
+        return cls(message, "Give one finite, non-negative weight per row.")
 
 
 class BadSource(PoolwiseError, TypeError):
@@ -232,10 +168,9 @@ class BadSource(PoolwiseError, TypeError):
 
     @classmethod
     def no_response(cls, source: str, response: str, there: Sequence[str]) -> Self:
-        hint = did_you_mean(response, there)
         return cls(
             f"Source {source!r} has no column {response!r}, the name of the response; it has "
-            f"{listed(there)}.{hint}",
+            f"{listed(there)}.{did_you_mean(response, there)}",
             "Give (X, y), or name the response as the source does: by the name of y, or by "
             "PooledRegressor(response=...).",
             source=source,
@@ -246,54 +181,13 @@ class BadSource(PoolwiseError, TypeError):
     def nothing_shared(cls, source: str, has: Sequence[str], target: Sequence[str]) -> Self:
         return cls(
             f"Source {source!r} shares no feature with the target: it has {listed(has)}, "
-            f"the target has {listed(target)}. Rename its columns, or leave it out."
+            f"the target has {listed(target)}.",
+            "Rename its columns, or leave it out.",
         )
-
-    @classmethod
-    def other_response(cls, source: str, theirs: str, ours: str) -> Self:
-        return cls(
-            f"The response of source {source!r} is named {theirs!r}, the target's is {ours!r}. "
-            "If they are the same quantity, give them the same name."
-        )
-
-    @classmethod
-    def unusable_model(cls, why: str, then: str) -> Self:
-        return cls(f"This model cannot be turned into moments: {why}. {then}.")
 
 
 class BadLevels(PoolwiseError):
     """Categories that the model does not know."""
-
-    @classmethod
-    def unseen(cls, name: str, unseen: Sequence[str], levels: Sequence[str]) -> Self:
-        return cls(
-            f"Column {name!r} holds {listed(unseen)}, which no table had at fit; "
-            f"the levels are {listed(levels)}.",
-            'Map them to a known level, or use PooledRegressor(unseen_level="ignore") to predict '
-            f"such rows as the reference level {levels[0]!r}.",
-            column=name,
-            unseen=unseen,
-            reference=levels[0],
-        )
-
-    @classmethod
-    def new(cls, column: str, new: Sequence[str], levels: Sequence[str]) -> Self:
-        return cls(
-            f"Column {column!r} holds {listed(new)}, which no table had at fit; the levels are "
-            f"{listed(levels)}. What is kept of the old rows has no column for a new level: fit "
-            "again on all rows, or map it to a known level."
-        )
-
-    @classmethod
-    def unclear(cls, source: str, column: str, why: str, then: str = "") -> Self:
-        advice = then or (
-            "Take its moments with an indicator for every level, or add the missing indicator, "
-            "which is one minus the sum of the others"
-        )
-        return cls(
-            f"The levels of {column!r} in the moments of {source} are not clear: {why}.",
-            f"{advice}.",
-        )
 
 
 class TooFewRows(PoolwiseError):
@@ -301,24 +195,18 @@ class TooFewRows(PoolwiseError):
 
     @classmethod
     def empty_target(cls, rows: int, missing: Mapping[str, int] | None = None) -> Self:
+        why = f"The target has no rows, or their weights are all zero ({rows:,} rows)."
+        about: dict[str, Any] = {"rows": rows}
         if rows and missing:
             gone = counted(missing)
-            why = f"None of the {rows:,} rows of the target has all columns (missing: {gone})"
-        else:
-            why = f"The target has no rows, or their weights are all zero ({rows:,} rows)"
+            why = f"None of the {rows:,} rows of the target has all columns (missing: {gone})."
+            about = {"missing": dict(missing)}
         return cls(
-            f"{why}.",
+            why,
             "The target is the new, complete data: at least one row must have every feature and "
             "the response (0 sample(s) do, a minimum of 1 is required). In cross-validation of "
             "stacked rows, split with poolwise.TargetSplit.",
-            **({"missing": dict(missing)} if rows and missing else {"rows": rows}),
-        )
-
-    @classmethod
-    def to_compare(cls, rows: int, needed: int) -> Self:
-        return cls(
-            f"The target has {rows} complete rows, and cross-validation needs at least {needed}. "
-            "Collect more rows before comparing methods."
+            **about,
         )
 
 
@@ -326,117 +214,49 @@ class NeedsRows(PoolwiseError):
     """A task that needs rows or moments which are not available."""
 
     @classmethod
-    def of(cls, method: str, sources: Sequence[str]) -> Self:
-        return cls(
-            f"{method} reads the rows of every source that lacks a column, and of "
-            f"{listed(sources)} only moments are at hand. Give the rows, or use feature_transfer, "
-            "which needs moments alone."
-        )
+    def moments_left_out(
+        cls,
+        what: str,
+        hint: str = "Ask whoever saved it for a file with moments, or predict rows that have all "
+        "columns.",
+    ) -> Self:
+        why = f"This model was saved without moments, and {what} needs those it was fitted from."
+        return cls(why, hint)
 
-    @classmethod
-    def of_target(cls, method: str) -> Self:
-        return cls(
-            f"{method} learns from rows, and of the target only moments are at hand: it can "
-            "neither be fitted to moments nor updated. Fit it to all rows again, or use "
-            "bayes_pooling, which needs moments alone."
-        )
 
-    @classmethod
-    def moments_left_out(cls, what: str, then: str = "") -> Self:
-        advice = then or (
-            "Ask whoever saved it for a file with moments, or predict rows that have all columns"
-        )
-        return cls(
-            f"This model was saved without moments, and {what} needs the moments it was fitted "
-            "from.",
-            f"{advice}.",
-        )
+class CannotSubtract(PoolwiseError):
+    """Rows to subtract that were never added."""
 
 
 class NotAvailable(PoolwiseError, AttributeError):
     """A result that this kind of fit does not have."""
 
 
-class CannotSubtract(PoolwiseError):
-    """Rows to subtract that were never added."""
-
-    @classmethod
-    def of(cls, why: str) -> Self:
-        return cls(
-            f"These rows cannot be taken away: {why}. Subtract only rows that were added, with "
-            "the weights and the columns they were added with."
-        )
-
-
 class BadFile(PoolwiseError):
     """A file that is missing, damaged, or not what its name says."""
 
     @classmethod
-    def not_found(cls, path: str, why: str) -> Self:
-        return cls(
-            f"No file to read at {path!r}. {why} Relative paths begin at the working directory."
-        )
-
-    @classmethod
-    def of(cls, file: str, form: str, why: str, column: str | None = None) -> Self:
-        name = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}.get(form, form)
-        advice = (
-            "Write it again if it was cut short. If it has another format, rename it or use "
-            "Files(..., format=...). Files(..., csv=...) sets delimiter, decimal_point and "
-            "encoding of CSV."
-        )
-        about: dict[str, Any] = {"file": file, "form": form, "why": why}
-        if "UTF8" in why:
-            advice = "It is in another encoding: set it with Files(..., csv={'encoding': ...})."
-            about["encoding"] = "unknown"
-        elif column is not None:
-            advice = (
-                "Correct it. If it stands for a missing number, use "
-                "Files(..., csv={'null_values': [...]})."
-            )
-            about["column"] = column
-        return cls(f"{file!r} cannot be read as {name}: {why}.", advice, **about)
-
-
-class BadMomentsFile(BadFile):
-    """A file that does not hold valid moments."""
-
-
-class BadModelFile(BadFile):
-    """A file that does not hold a valid model."""
+    def not_found(
+        cls, path: str, why: str, hint: str = "Relative paths begin at the working directory."
+    ) -> Self:
+        return cls(f"No file to read at {path!r}. {why}", hint)
 
 
 class NotWritten(PoolwiseError):
-    """A file that could not be written."""
+    """A file that cannot be written, or a model that its format cannot express."""
 
     @classmethod
-    def of(cls, path: str, why: str, then: str = "") -> Self:
-        hint = then or "Give the name of a file in a folder that exists and that you may write to"
-        return cls(f"{path} cannot be written: {why}.", f"{hint}.")
-
-    @classmethod
-    def exists(cls, path: str) -> Self:
-        return cls(
-            f"{path} exists already.",
-            "Give another name, or overwrite=True to replace it.",
-            existing=path,
-        )
+    def of(
+        cls,
+        what: str,
+        why: str,
+        hint: str = "Give the name of a file in a folder that exists and that you may write to.",
+    ) -> Self:
+        return cls(f"{what} cannot be written: {why}.", hint)
 
 
 class TooFewToShare(PoolwiseError):
     """Moments of so few rows that they disclose single rows."""
-
-
-class CannotExport(PoolwiseError):
-    """A model that another format cannot express."""
-
-    @classmethod
-    def of(cls, format: str, why: str, then: str) -> Self:
-        return cls(f"The model cannot be written as {format}: {why}. {then}.")
-
-    @classmethod
-    def to_model_file(cls, why: str, then: str) -> Self:
-        return cls(f"The model cannot be saved: {why}.", f"{then}.")
 
 
 class NotInstalled(PoolwiseError, ImportError):
@@ -444,17 +264,8 @@ class NotInstalled(PoolwiseError, ImportError):
 
     @classmethod
     def of(cls, what: str, package: str, extra: str, otherwise: str) -> Self:
-        return cls(
-            f"{what} needs the package {package}, which is not installed. Run "
-            f'pip install "poolwise[{extra}]". {otherwise}'
-        )
-
-    @classmethod
-    def on_workers(cls, package: str, cluster: str, what_to_do: str) -> Self:
-        return cls(
-            f"The workers of {cluster} cannot import {package}: the Python that they run does not "
-            f"have it. {what_to_do}"
-        )
+        message = f"{what} needs the package {package}, which is not installed."
+        return cls(message, f'Run pip install "poolwise[{extra}]". {otherwise}')
 
 
 class WorkersLost(PoolwiseError):
@@ -463,82 +274,53 @@ class WorkersLost(PoolwiseError):
     @classmethod
     def of(cls, cluster: str, where: str, why: str) -> Self:
         return cls(
-            f"{cluster} gave up before {where} was read ({why}). If workers were ended, most "
-            "likely for want of memory, give them more of it, or fewer threads each; their logs "
-            "tell. If the client or the cluster was closed, open it again. Then fit once more."
+            f"{cluster} gave up before {where} was read ({why}).",
+            "If workers were killed, most likely for lack of memory (see their logs), give them "
+            "more, or fewer threads each. If the client or the cluster was closed, open it again. "
+            "Then fit again.",
         )
+
+
+# Warnings
 
 
 class DataWarning(PoolwiseWarning):
     """Data that look like a mistake, or something that had to be assumed about them."""
 
-    @classmethod
-    def level_assumed(cls, source: str, column: str, what: str) -> Self:
-        return cls(
-            f"The moments of {source} do not name all levels of {column!r}: {what}. Moments with "
-            "an indicator for every level leave nothing to assume."
-        )
-
 
 class LeftOut(PoolwiseWarning):
-    """Columns, rows or sources that were left out."""
-
-    @classmethod
-    def columns(cls, source: str, names: Sequence[str], lacking: Sequence[str] = ()) -> Self:
-        lower = {str(n).lower(): n for n in lacking}
-        near = [m for n in names for m in get_close_matches(str(n).lower(), lower, n=1, cutoff=0.8)]
-        hint = f" Is it {listed([lower[m] for m in near])} by another name?" if near else ""
-        return cls(
-            f"Source {source!r} has {listed(names)}, which the target lacks: left out. "
-            f"A model for the target cannot use them.{hint}",
-            source=source,
-            names=tuple(str(n) for n in names),
-            near=tuple(lower[m] for m in near),
-        )
-
-    @classmethod
-    def rows(cls, source: str, counts: Mapping[str, int], dropped: int, rows: int) -> Self:
-        return cls(
-            f"{dropped:,} of {rows:,} rows of source {source!r} were dropped because a value is "
-            f"missing: {counted(counts)}.",
-            'nulls="split" uses the rows that lack a feature.',
-            counts=dict(counts),
-            dropped=dropped,
-            rows=rows,
-        )
+    """Columns, rows, sources or options that were left out."""
 
     @classmethod
     def empty_source(cls, source: str) -> Self:
         return cls(
-            f"Source {source!r} has no rows, or their weights are all zero: it changes nothing. "
-            "Was it filtered too far, or is it a stream that was read before?"
+            f"Source {source!r} has no rows, or their weights are all zero: it changes nothing.",
+            "Was it filtered too far, or is it a stream that was read before?",
         )
 
     @classmethod
     def sources(cls, method: str, sources: Sequence[str], why: str) -> Self:
         return cls(
-            f"{method} left out {listed(sources)}: {why}. data_pooling takes sources of any "
-            "features and any number of rows."
+            f"{method} left out {listed(sources)}: {why}.",
+            "data_pooling takes sources of any features and any number of rows.",
         )
-
-
-class FewRows(PoolwiseWarning):
-    """A target with fewer rows than coefficients."""
-
-
-LEAST_NORM = "the ones of least norm (in units of standard deviations) were taken"
 
 
 class RankDeficient(PoolwiseWarning):
     """Columns that are linear combinations of others."""
 
     @classmethod
-    def of(cls, dependent: Sequence[str], where: str, taken: str = LEAST_NORM) -> Self:
+    def of(
+        cls,
+        dependent: Sequence[str],
+        where: str,
+        taken: str = "the ones of least norm (in units of standard deviations) were taken",
+    ) -> Self:
         return cls(
             f"In {where}, the columns {listed(dependent)} are linearly dependent: their "
-            f"coefficients are not determined by the data, and {taken}. Predictions are "
-            "not affected where the same relation holds; drop one of these columns to get unique "
-            "coefficients."
+            f"coefficients are not determined by the data, and {taken}. Predictions are not "
+            "affected where the same relation holds.",
+            "Drop one of these columns to get unique coefficients.",
         )
 
 
@@ -547,51 +329,12 @@ class DigitsLost(PoolwiseWarning):
 
 
 class NoiseNotEstimable(PoolwiseWarning):
-    """A residual variance that cannot be estimated."""
+    """A residual variance that cannot be estimated: too few rows, or a perfect fit."""
 
     @classmethod
     def of(cls, where: str, why: str, then: str) -> Self:
         return cls(f"The noise of {where} cannot be estimated: {why}. {then}")
 
 
-class OptionIgnored(PoolwiseWarning):
-    """An option that names something which does not exist."""
-
-    @classmethod
-    def of(cls, option: str, names: Sequence[str], what: str, there: Sequence[str]) -> Self:
-        return cls(
-            f"{option} names {listed(names)}, and there are no such {what}: ignored. "
-            f"There are {listed(there)}."
-        )
-
-
 class PredictionsBounded(PoolwiseWarning):
     """Predictions far outside the range of the observed responses."""
-
-
-LARGEST_SEED = 2**31 - 1  # LightGBM's range, which NumPy's and scikit-learn's hold
-
-
-def checked_jobs(jobs: object, option: str = "n_jobs") -> int:
-    """Return how many threads to use: one unless told otherwise, -1 for one per processor."""
-    if jobs is None:
-        return 1
-    if not isinstance(jobs, Integral) or isinstance(jobs, bool) or (jobs < 1 and jobs != -1):
-        raise BadOption.of(option, jobs, "a positive number, or -1 for one per processor")
-    return int(jobs)
-
-
-def check_number(option: str, value: object, *, positive: bool = False) -> None:
-    """Refuse an option that is no finite number, or a negative one, or zero where that is wrong."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
-    if not 0.0 <= number < float("inf") or (positive and not number):
-        raise BadOption.of(
-            option, value, f"finite and {'positive' if positive else 'not negative'}"
-        )
-
-
-def check_seed(seed: object) -> None:
-    """Refuse a seed that one of those who draw could not take: it is the same for all."""
-    number = int(seed) if isinstance(seed, Integral) and not isinstance(seed, bool) else -1
-    if not 0 <= number <= LARGEST_SEED:
-        raise BadOption.of("random_state", seed, f"a whole number from 0 to {LARGEST_SEED}")

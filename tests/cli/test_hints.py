@@ -199,11 +199,21 @@ def test_every_rule_is_tested():
 
 def test_an_option_is_named_as_it_is_typed():
     for given, typed in {
-        ("texts", ("a b", "c")): "--text 'a b,c' is not possible. It must be so.",
-        ("drop", "it's"): """--drop 'it'"'"'s' is not possible. It must be so.""",
-        ("random_state", -1): "--seed -1 is not possible. It must be so.",
+        ("texts", ("a b", "c")): "--text 'a b,c' is not possible.",
+        ("drop", "it's"): """--drop 'it'"'"'s' is not possible.""",
+        ("random_state", -1): "--seed -1 is not possible.",
     }.items():
-        assert message_and_hint(BadOption.of(*given, "so")) == (typed, "")
+        assert message_and_hint(BadOption.of(*given, "so")) == (typed, "It must be so.")
+
+
+def test_a_fit_with_an_identifier_names_the_option_that_leaves_it_out(fitted, monkeypatch):
+    monkeypatch.chdir(fitted)
+    change("history.csv", pump=[f"h{k}" for k in range(300)])
+    many = pd.concat([pd.read_csv("recent.csv")] * 10)
+    many.assign(pump=[f"r{k}" for k in range(400)]).to_csv("recent.csv", index=False)
+    said = quick(fitted, monkeypatch, *FIT).stderr
+    assert "Column 'pump' has 700 different texts, which looks like an identifier." in said
+    assert "Leave it out with --drop pump. Or group it into fewer levels." in said
 
 
 def test_without_a_rule_the_hint_is_that_of_the_library():

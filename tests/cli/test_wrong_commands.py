@@ -30,7 +30,7 @@ WRONG = [
     (["plan", *TABLES, "--seed", "2147483648"], 2, "2147483647"),
     (["plan", "history.csv", "recent.csv"], 2, "need --label"),
     (["plan", "model.json", "--drop", "load"], 2, "already"),
-    (["predict", "history.csv", "new.csv"], 1, "BadModelFile"),
+    (["predict", "history.csv", "new.csv"], 1, "BadFile"),
     (["predict", "model.json", "sub/wrong.csv"], 1, "No column named 'load'"),
     (
         ["fit", "history.csv", "recent.csv", "--label", "wear", "--drop", "x"],

@@ -174,7 +174,7 @@ def test_what_needs_rows_is_left_out_with_its_reason(data):
     source = Moments.of_rows(["x0", "x1", "y"], np.column_stack((X_old, y_old)))
     result = compare(X, y, sources={"old": source}, cv=KFold(2))
     assert set(result.skipped) == {"kernel_transfer", "trees_on_nan"}
-    assert "only moments are at hand" in str(result)
+    assert "only moments are available" in str(result)
     assert "data_pooling" in result.scores
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from poolwise.errors import BadWeights, FewRows, NotNumeric, RankDeficient
+from poolwise.errors import BadWeights, NoiseNotEstimable, NotNumeric, RankDeficient
 from tests.hard_cases.fitting import all_is_told, fit, split
 from tests.laws.exact import exact_least_squares
 
@@ -31,7 +31,7 @@ class TestWeights:
         X, y = rows
         expected, _ = fit("target_only", precision, X, y)
         model, kinds = fit("target_only", precision, X, y, weights=np.full(60, weight))
-        assert (FewRows in kinds) == (weight < 1.0)
+        assert (NoiseNotEstimable in kinds) == (weight < 1.0)
         assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
         assert_allclose(model.intercept_, expected.intercept_, rtol=1e-12)
         assert all_is_told(model)

@@ -131,7 +131,7 @@ def test_a_source_cut_in_two_is_the_same_source(method, kind):
 def test_moments_are_enough_for_all_methods_but_the_kernel_one(method, tables):
     problem = tables.problem()
     if name_of(method) in NEEDS_ROWS:
-        with pytest.raises(NeedsRows, match="only moments are at hand"):
+        with pytest.raises(NeedsRows, match="only moments are available"):
             method.solve(problem.without_rows())
     else:
         assert_same_fit(

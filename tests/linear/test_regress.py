@@ -170,7 +170,7 @@ class TestRegress:
         (caution,) = regress(moments_of(X, y), "y", label="the pooled data").cautions
         assert isinstance(caution, RankDeficient)
         assert "In the pooled data, the columns 'x0', 'x3' are linearly dependent" in str(caution)
-        assert "drop one of these columns" in str(caution)
+        assert "Drop one of these columns" in str(caution)
 
     def test_dependent_columns_cost_one_degree_of_freedom_only(self):
         X, y = problem(8)

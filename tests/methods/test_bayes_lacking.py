@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from poolwise import PooledRegressor
-from poolwise.errors import FewRows, PoolwiseWarning
+from poolwise.errors import NoiseNotEstimable, PoolwiseWarning
 from poolwise.methods import TargetOnly
 from poolwise.methods.bayes.evidence import points
 from poolwise.methods.bayes.scaling import scaled
@@ -149,5 +149,5 @@ class TestThroughTheRegressor:
         y = X @ np.arange(1.0, 7.0) + rng.normal(size=104)
         with pytest.warns(PoolwiseWarning) as caught:
             model = PooledRegressor().fit(X[100:], y[100:], sources=(X[:100, :4], y[:100]))
-        assert [type(w.message) for w in caught] == [FewRows]
+        assert [type(w.message) for w in caught] == [NoiseNotEstimable]
         assert np.isfinite(model.standard_errors_).all()

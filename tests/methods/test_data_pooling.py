@@ -3,7 +3,7 @@ import pytest
 import statsmodels.api as sm
 from numpy.testing import assert_allclose
 
-from poolwise.errors import BadOption, OptionIgnored
+from poolwise.errors import BadOption, LeftOut
 from poolwise.methods import DataPooling, TargetOnly
 from tests.laws.problems import KINDS, least_squares, tables_of, with_one
 
@@ -183,7 +183,7 @@ def test_an_unknown_ddof_is_refused():
 def test_options_that_name_nothing_are_pointed_out(tables):
     problem = tables.problem()
     fit = DataPooling(weights={"odl": 0.1}, means={"x33": 1.0}).solve(problem)
-    said = [str(c) for c in fit.cautions if isinstance(c, OptionIgnored)]
+    said = [str(c) for c in fit.cautions if isinstance(c, LeftOut)]
     assert len(said) == 2
     assert "weights names 'odl'" in said[0]
     assert "means names 'x33'" in said[1]

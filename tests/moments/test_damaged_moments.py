@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolwise import Moments
-from poolwise.errors import BadMomentsFile, PoolwiseError
+from poolwise.errors import BadFile, PoolwiseError
 from poolwise.linear.regress import regress
 from tests.moments.stored_moments import (
     NAMES,
@@ -123,7 +123,7 @@ class TestReading:
     def test_what_no_rows_have_is_refused_by_file_and_reason(self, kind, tmp_path):
         change, why = BAD[kind]
         data = data_of(moments_of(precision="exact"), tmp_path)
-        with pytest.raises(BadMomentsFile, match=rf"b\.moments\.json cannot be read.*{why}"):
+        with pytest.raises(BadFile, match=rf"b\.moments\.json cannot be read.*{why}"):
             loaded(change(data))
 
     @pytest.mark.parametrize(
@@ -144,23 +144,23 @@ class TestReading:
         ],
     )
     def test_what_is_not_this_format_is_refused(self, text, why):
-        with pytest.raises(BadMomentsFile, match=why):
+        with pytest.raises(BadFile, match=why):
             loaded(text)
 
     def test_a_number_beyond_doubles_is_refused(self, tmp_path):
         text = saved(moments_of(), tmp_path).read_text()
-        with pytest.raises(BadMomentsFile, match=r"out of range at `\$\.weight`"):
+        with pytest.raises(BadFile, match=r"out of range at `\$\.weight`"):
             loaded(text.replace('"weight": 40.0', '"weight": 1e999'))
 
     def test_a_key_that_comes_twice_is_refused(self, tmp_path):
         text = saved(moments_of(), tmp_path).read_text()
         for old, new in (('"rows"', '"rows": 40, "rows"'), ('"format"', '"version": 1, "format"')):
-            with pytest.raises(BadMomentsFile, match=r"more than one key named '(rows|version)'"):
+            with pytest.raises(BadFile, match=r"more than one key named '(rows|version)'"):
                 loaded(text.replace(old, new))
 
     def test_products_or_half_a_range_without_rows_are_refused(self, tmp_path):
         data = data_of(Moments.empty(NAMES), tmp_path)
-        with pytest.raises(BadMomentsFile, match="one end of its range but not the other"):
+        with pytest.raises(BadFile, match="one end of its range but not the other"):
             loaded(entry("low", 1.0, 0)(data))
 
     def test_whole_numbers_may_stand_for_doubles(self, tmp_path):
@@ -170,18 +170,18 @@ class TestReading:
     def test_a_file_that_is_too_large_is_refused(self, tmp_path):
         path = saved(moments_of(), tmp_path)
         size = path.stat().st_size
-        with pytest.raises(BadMomentsFile, match=r"larger than 100 bytes.*larger max_bytes"):
+        with pytest.raises(BadFile, match=r"larger than 100 bytes.*larger max_bytes"):
             Moments.load(path, max_bytes=100)
         assert Moments.load(path, max_bytes=size).rows == 40
 
     def test_a_file_that_is_not_there_or_no_text_is_refused(self, tmp_path):
-        with pytest.raises(BadMomentsFile, match="there is no such file"):
+        with pytest.raises(BadFile, match="there is no such file"):
             Moments.load(tmp_path / "none.moments.json")
-        with pytest.raises(BadMomentsFile, match="Check that it is a file"):
+        with pytest.raises(BadFile, match="Check that it is a file"):
             Moments.load(tmp_path)
         path = tmp_path / "a.moments.json"
         path.write_bytes(b"\xff\xfe{}")
-        with pytest.raises(BadMomentsFile, match="not text in UTF-8"):
+        with pytest.raises(BadFile, match="not text in UTF-8"):
             Moments.load(path)
 
 
@@ -202,7 +202,7 @@ FILES = [
 def test_a_mutated_file_gives_our_error_or_moments_that_work(data):
     try:
         moments = loaded(json.dumps(data))
-    except BadMomentsFile:
+    except BadFile:
         return
     again = Moments.of_text(moments.text(), "here")
     assert_same_bits(moments, again)
@@ -223,6 +223,6 @@ def test_a_garbled_text_gives_our_error_or_moments(data, draw):
     text = draw.draw(garbled(json.dumps(data)))
     try:
         moments = loaded(text)
-    except BadMomentsFile:
+    except BadFile:
         return
     assert isinstance(moments, Moments)

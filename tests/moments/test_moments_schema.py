@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from poolwise.errors import BadMomentsFile
+from poolwise.errors import BadFile
 from poolwise.moments.moments_json import FORMAT
 from tests.moments.stored_moments import PRECISIONS, data_of, loaded, made, moments_of
 from tests.moments.test_damaged_moments import FILES
@@ -35,7 +35,7 @@ def test_the_schema_refuses_what_the_reader_does(tmp_path):
     wrong += [("version", 2), ("sums", {"units": []}), ("weight", True), ("mean", None)]
     for key, value in wrong:
         assert not CHECK.is_valid(data | {key: value})
-        with pytest.raises(BadMomentsFile):
+        with pytest.raises(BadFile):
             loaded(data | {key: value})
 
 
@@ -44,6 +44,6 @@ def test_the_schema_refuses_what_the_reader_does(tmp_path):
 def test_what_the_reader_takes_the_schema_takes(data):
     try:
         loaded(data)
-    except BadMomentsFile:
+    except BadFile:
         return
     assert not list(CHECK.iter_errors(data))

@@ -70,7 +70,7 @@ def test_a_method_that_drops_history_is_told_to_drop_it():
 @pytest.mark.parametrize(("rows", "seed"), [(3, 4), (4, 1)])
 def test_a_few_rows_that_fell_well_do_not_raise_the_verdict(rows, seed):
     (X_old, y_old), (X, y) = planes(1000, 0), planes(rows, seed)
-    with pytest.warns(poolwise.errors.FewRows):
+    with pytest.warns(poolwise.errors.NoiseNotEstimable):
         made = poolwise.report(X, y, sources=(X_old[:, :2], y_old), methods=["mean_fill"])
     seen = [x for x in made.data["gain"]["lines"] if x["basis"] == "measured"]
     assert seen[0]["change"] < -0.5

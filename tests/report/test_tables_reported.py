@@ -8,7 +8,7 @@ import pytest
 
 import poolwise
 from poolwise import Moments
-from poolwise.errors import FewRows, LeftOut
+from poolwise.errors import LeftOut, NoiseNotEstimable
 from tests.report.conftest import FEW, WHEN
 from tests.report.stories import diabetes
 
@@ -94,7 +94,7 @@ def test_many_rows_leave_out_what_reads_them_in_every_fold():
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 6])
 def test_few_rows_are_told_as_few(rows):
     X, y, sources = diabetes(rows)
-    with pytest.warns(FewRows):
+    with pytest.warns(NoiseNotEstimable):
         made = poolwise.report(X, y, sources=sources, methods=FEW["methods"], cv=3)
     data = made.data
     assert ("unavailable" in data["methods"]) == (rows < 3)

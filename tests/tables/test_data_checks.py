@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poolwise import Moments
-from poolwise.errors import DataWarning, FewRows
+from poolwise.errors import DataWarning, NoiseNotEstimable
 from poolwise.linear.problem import Problem
 from poolwise.tables.data_checks import suspicions
 
@@ -122,7 +122,7 @@ def test_a_constant_response_of_a_source_is_told_once(draw):
 )
 def test_no_more_rows_than_coefficients_are_told(draw, rows, intercept, expected):
     warnings = told(draw(rows), intercept=intercept)
-    assert [type(w) for w in warnings] == [FewRows] * expected
+    assert [type(w) for w in warnings] == [NoiseNotEstimable] * expected
     if expected:
         assert f"The target has {rows} rows for {2 + intercept} coefficients" in str(warnings[0])
         assert "weight" not in str(warnings[0])
@@ -136,7 +136,7 @@ def test_a_single_row_is_held_against_all_coefficients(draw):
 def test_weights_that_sum_to_little_count_as_few_rows(draw):
     table = moments_of(draw(50))
     (warning,) = suspicions(Problem(0.02 * table, {}, "y"))
-    assert isinstance(warning, FewRows)
+    assert isinstance(warning, NoiseNotEstimable)
     assert "has 1 row for 3 coefficients" in str(warning)
     assert "The weights of its 50 rows sum to 1:" in str(warning)
     assert "scale them to a mean of one" in str(warning)

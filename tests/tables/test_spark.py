@@ -351,7 +351,7 @@ def test_a_session_that_was_stopped_is_an_error_that_says_what_to_do(folder):
     assert f"Spark gave up before {folder / '0.parquet'} was read" in files
     assert "Spark gave up before source 'old' was read" in frame
     for line in (files, frame):
-        assert "cluster was closed, open it again. Then fit once more." in line
+        assert "cluster was closed, open it again. Then fit again." in line
 
 
 def test_another_error_of_the_workers_is_sparks(spark):

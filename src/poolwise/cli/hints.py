@@ -119,7 +119,7 @@ def message_and_hint(problem: PoolwiseError | PoolwiseWarning) -> tuple[str, str
     if isinstance(problem, BadOption) and "option" in about:
         option = OPTIONS.get(about["option"], about["option"])
         value = f"--{option} {_typed(about['value'])}"
-        return f"{value} is not possible. It must be {about['allowed']}.", problem.hint
+        return f"{value} is not possible.", problem.hint
     for kind, key, hint in HINTS:
         if isinstance(problem, kind) and key in about:
             values = {**about, "typed": _typed(about.get("column", "NAME"))}

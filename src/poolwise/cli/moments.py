@@ -25,7 +25,7 @@ from poolwise.cli.options import (
     with_options,
 )
 from poolwise.cli.screen import say_json
-from poolwise.errors import LeftOut, NotWritten, PoolwiseWarning, TooFewToShare
+from poolwise.errors import LeftOut, PoolwiseWarning, TooFewToShare
 from poolwise.wording import listed, plural
 
 if TYPE_CHECKING:  # at run time, help would wait for numpy
@@ -140,7 +140,9 @@ def _save(
     """Write a file for each pattern of missing columns, without patterns of too few rows."""
     paths = _paths(out, list(found))
     if there := [path for path in paths.values() if path.exists() and not force]:
-        raise NotWritten.exists(str(there[0]))
+        from poolwise.moments.atomic_write import already_there
+
+        raise already_there(there[0])
     written: list[Written] = []
     left_out: list[NotShared] = []
     error: TooFewToShare | None = None

@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from poolwise.cli.messages import harmless
-from poolwise.errors import LARGEST_SEED, BadOption
+from poolwise.errors import BadOption
 from poolwise.methods import METHOD_LABELS
+from poolwise.numerics.option_checks import LARGEST_SEED
 
 METHOD_NAMES = tuple(METHOD_LABELS)
 

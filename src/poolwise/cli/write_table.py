@@ -33,7 +33,7 @@ def write_table(table: Any, out: Any, *, force: bool = False) -> None:
     except (pa.ArrowException, UnicodeError) as error:
         where = str(out) if isinstance(out, Path) else "The table"
         why = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        then = "Write another format, or a table without that column"
+        then = "Write another format, or a table without that column."
         raise NotWritten.of(where, why, then) from error
 
 

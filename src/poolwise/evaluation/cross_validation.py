@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from poolwise._typing import Array
-from poolwise.errors import NeedsRows, TooFewRows, check_seed
+from poolwise.errors import NeedsRows, TooFewRows
 from poolwise.evaluation.comparison import Comparison
 from poolwise.evaluation.gain import gain
 from poolwise.evaluation.target_folds import BASELINE, TargetRows, contenders_of, method_in
@@ -23,6 +23,7 @@ from poolwise.methods import name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked
+from poolwise.numerics.option_checks import check_seed
 from poolwise.numerics.precision import Precision
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.intake import Intake, gather

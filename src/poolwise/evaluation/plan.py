@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from poolwise.errors import BadOption, TooFewRows, check_number, check_seed
+from poolwise.errors import BadOption, TooFewRows
 from poolwise.evaluation.future import Features, Future, Outcome, gain_range, outcome_of
 from poolwise.evaluation.gain import gain_of_model
 from poolwise.evaluation.risk import Findings, problem_of, solved
@@ -23,6 +23,7 @@ from poolwise.evaluation.verdict import (
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.moments.progress import tracked
+from poolwise.numerics.option_checks import check_number, check_seed
 from poolwise.wording import paragraph, text_table
 
 DOUBLINGS = 12  # of today's rows, at most

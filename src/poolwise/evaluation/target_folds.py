@@ -27,6 +27,7 @@ from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.intake import Intake
 from poolwise.tables.memory import ArrayTable
 from poolwise.tables.rows import TableRows
+from poolwise.wording import listed
 
 FEWEST = 3  # target rows that can be split
 BASELINE = "target_only"
@@ -114,7 +115,7 @@ class TargetRows:
     def check_splittable(self) -> None:
         """Raise an error if there are too few rows to split."""
         if (rows := len(self.y)) < FEWEST:
-            raise TooFewRows.to_compare(rows, FEWEST)
+            raise too_few_to_compare(rows)
 
     def fit(self, contender: Any, train: Rows, *, history: bool = True) -> Fit | Stacked:
         """Fit on some target rows, with all of the history or without it."""
@@ -152,7 +153,11 @@ class TargetRows:
         """Fit a user's estimator on all rows, with NaN where a source lacks a column."""
         problem = self.intake.problem
         if rowless := [n for n in problem.sources if n not in problem.source_rows]:
-            raise NeedsRows.of(type(estimator).__name__, rowless)
+            raise NeedsRows(
+                f"{type(estimator).__name__} is fitted to rows, and of {listed(rowless)} only "
+                "moments are available.",
+                "Give the rows, or compare methods that need only moments.",
+            )
         X, y = [self.X[train]], [self.y[train]]
         w = [np.ones(len(train)) if self.w is None else self.w[train]]
         for name, source in problem.sources.items():
@@ -190,3 +195,11 @@ class Stacked:
 
     def parts(self) -> None:
         """Return None: the parts of a user's estimator are unknown."""
+
+
+def too_few_to_compare(rows: int) -> TooFewRows:
+    """Return the error for a target that is too small to be split."""
+    return TooFewRows(
+        f"The target has {rows} complete rows, and cross-validation needs at least {FEWEST}.",
+        "Collect more rows before comparing methods.",
+    )

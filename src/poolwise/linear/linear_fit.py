@@ -16,6 +16,7 @@ from poolwise.linear.fit import FitParts, Record, plain
 from poolwise.linear.student_t import NORMAL, StudentT
 from poolwise.moments.moments import Moments
 from poolwise.numerics.double_double import two_product
+from poolwise.wording import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,7 @@ class LinearFit:
             slope += np.einsum("ij,jk,ik->i", step, self.covariance[1:, 1:], step, optimize=True)
             variance = self.covariance[0, 0] + slope + self.noise
         if count := np.count_nonzero(~np.isfinite(variance)):
-            raise OutOfRange.predictions(int(count))
+            raise _out_of_range(int(count))
         deviations: Array = np.sqrt(np.maximum(variance, self.noise))
         return deviations
 
@@ -194,8 +195,15 @@ class LinearFit:
         if not np.isfinite(predicted).all():
             beyond = np.isfinite(X).all(axis=1) & ~np.isfinite(predicted)
             if count := np.count_nonzero(beyond):
-                raise OutOfRange.predictions(int(count))
+                raise _out_of_range(int(count))
         return predicted
+
+
+def _out_of_range(rows: int) -> OutOfRange:
+    return OutOfRange(
+        f"The predictions of {plural(rows, 'row')} are beyond the range of doubles.",
+        "Are the columns in the units of the data at fit?",
+    )
 
 
 def recentred(covariance: Array, old: Array, new: Array) -> Array:

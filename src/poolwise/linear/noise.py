@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from poolwise.errors import NoiseNotEstimable, PoolwiseWarning, check_number
+from poolwise.errors import NoiseNotEstimable, PoolwiseWarning
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import Ddof, regress
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import HEAVIEST, WEIGHTS
 from poolwise.numerics.least_squares import plain_residual
+from poolwise.numerics.option_checks import check_number
 from poolwise.wording import rows_for
 
 

@@ -54,8 +54,8 @@ class Problem:
         if y not in known:
             raise BadColumns.missing([y], self.target.names, "The target")
         if not self.features:
-            what = f"The target has no feature beside the response {y!r}"
-            raise BadColumns(f"{what}: 0 feature(s), a minimum of 1 is required.")
+            what = f"The target has no feature beside the response {y!r}."
+            raise BadColumns(what, "Give more columns: 0 feature(s), a minimum of 1 is required.")
         if self.target.weight == 0.0:
             raise TooFewRows.empty_target(self.target.rows)
         for name, source in self.sources.items():

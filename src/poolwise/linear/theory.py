@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poolwise._typing import Array
-from poolwise.errors import TooFewRows, check_number
+from poolwise.errors import TooFewRows
 from poolwise.linear.linear_fit import LinearFit, recentred
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import solve_named
 from poolwise.moments.moments import Moments
 from poolwise.numerics.least_squares import inverse_of
+from poolwise.numerics.option_checks import check_number
 from poolwise.numerics.precision import rounding_error
 
 POOR_VARIANCE = 1e-3  # largest relative rounding error of a variance that is returned

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from sklearn.base import BaseEstimator
 
 from poolwise._typing import Array
-from poolwise.errors import OptionIgnored, PoolwiseWarning, check_number
+from poolwise.errors import LeftOut, PoolwiseWarning
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.noise import Noise, estimate_noise
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import Ddof, regress
 from poolwise.linear.theory import POOR_VARIANCE, PooledTable, pooled_variance
 from poolwise.moments.moments import Moments
+from poolwise.numerics.option_checks import check_number
 from poolwise.numerics.precision import rounding_error
+from poolwise.wording import listed
 
 
 @dataclass(eq=False, repr=False)
@@ -101,10 +103,13 @@ class DataPooling(BaseEstimator):
 
     def _cautions(self, problem: Problem, noise: Noise) -> tuple[PoolwiseWarning, ...]:
         cautions = noise.cautions
-        sources, given = list(problem.sources), self.weights
-        if idle := sorted(set(given if isinstance(given, Mapping) else ()).difference(sources)):
-            cautions += (OptionIgnored.of("weights", idle, "sources", sources),)
         unseen = sorted({n for s in problem.sources.values() for n in problem.unseen(s)})
-        if idle := sorted(set(self.means or ()).difference(unseen)):
-            cautions += (OptionIgnored.of("means", idle, "unseen features", unseen),)
+        named = self.weights if isinstance(self.weights, Mapping) else ()
+        for option, names, what, there in (
+            ("weights", named, "sources", list(problem.sources)),
+            ("means", self.means or (), "unseen features", unseen),
+        ):
+            if idle := sorted(set(names).difference(there)):
+                told = f"{option} names {listed(idle)}, and there are no such {what}: ignored."
+                cautions += (LeftOut(told, f"There are {listed(there)}."),)
         return cautions

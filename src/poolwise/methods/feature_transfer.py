@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import NeedsRows, check_number
+from poolwise.errors import NeedsRows
 from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.noise import source_noises
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import regress, solve_named
 from poolwise.moments.moments import Moments
+from poolwise.numerics.option_checks import check_number
 
 
 class Imputing(BaseEstimator):

@@ -10,13 +10,15 @@ import scipy.linalg
 from scipy.spatial.distance import cdist
 
 from poolwise._typing import Array
-from poolwise.errors import NeedsRows, check_number
+from poolwise.errors import NeedsRows
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem, Rows
 from poolwise.methods.feature_transfer import Imputing, fit_of_imputed, varying
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import Block
+from poolwise.numerics.option_checks import check_number
 from poolwise.numerics.precision import Precision
+from poolwise.wording import listed
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits
 CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache
@@ -69,7 +71,11 @@ class KernelTransfer(Imputing):
         if lacking and problem.target_rows is None:
             rowless.insert(0, "the target")
         if rowless:
-            raise NeedsRows.of("kernel_transfer", rowless)
+            raise NeedsRows(
+                "kernel_transfer reads the rows of every source that lacks a column, and of "
+                f"{listed(rowless)} only moments are available.",
+                "Give the rows, or use feature_transfer, which needs only moments.",
+            )
         pool = problem.target
         for name, source in problem.sources.items():
             if name in lacking:

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from poolwise._typing import Array
-from poolwise.errors import BadOption, CannotExport, NotInstalled
+from poolwise.errors import BadOption, NotInstalled, NotWritten
 from poolwise.model.fitted_model import FittedModel
 from poolwise.model.prediction import fits_on
 from poolwise.wording import listed
@@ -72,7 +72,7 @@ class Line:
 def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool) -> Line:
     """Return the line of a model for rows that lack some optional columns."""
     if model.fit.parts().line is None:
-        raise CannotExport(
+        raise NotWritten(
             f"Only linear models can be exported to scikit-learn, ONNX and SQL, and this model of "
             f"{model.name} contains trees.",
             "Use save(), which keeps all of it, or fit bayes_pooling, which is linear.",
@@ -226,7 +226,8 @@ def _with_text(made: _Graph, total: str, texts: str, j: int, term: TextTerm) -> 
     """Add the term of a text column."""
     if not all(map(is_unicode, term.adds)):
         why = f"a level of column {term.name!r} is not valid Unicode"
-        raise CannotExport.of("ONNX", why, "Rename it and fit again")
+        what = f"The model cannot be written as ONNX: {why}."
+        raise NotWritten(what, "Rename it and fit again.")
     column = made.node("Gather", texts, made.whole([j]), axis=1)
     is_level = made.node("Equal", column, made.texts(list(term.adds)))
     ones = made.node("Cast", is_level, to=made.onnx.TensorProto.DOUBLE)

@@ -14,12 +14,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from poolwise._typing import Array
-from poolwise.errors import BadOption, NeedsRows, NotAvailable, PoolwiseWarning, checked_jobs
+from poolwise.errors import BadOption, NeedsRows, NotAvailable, PoolwiseWarning
 from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Method, Problem
 from poolwise.linear.theory import transfer_gain_of
 from poolwise.methods import method_of, name_of_method
+from poolwise.numerics.option_checks import checked_jobs
 from poolwise.numerics.precision import check_precision
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.encoding import Column, Levels

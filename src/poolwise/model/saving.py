@@ -68,7 +68,7 @@ class Saving(BaseEstimator):
         """Read a model from a file that :meth:`save` wrote.
 
         No code is run, whatever the file contains. A file that is damaged, inconsistent or from a
-        newer version raises ``BadModelFile`` with the reason.
+        newer version raises ``BadFile`` with the reason.
 
         Parameters
         ----------

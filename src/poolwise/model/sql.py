@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from poolwise.errors import BadOption, CannotExport
+from poolwise.errors import BadOption, NotWritten
 from poolwise.model.exports import Line, NumberTerm, TextTerm, is_unicode
 from poolwise.wording import listed
 
+NOT_SQL = "The model cannot be written as SQL"
 TOGETHER = 100  # terms in one bracket: engines limit how deeply expressions are nested
 
 
@@ -123,18 +124,12 @@ def _check(line: Line) -> None:
     for term in line.terms:
         texts = [term.name, *(term.adds if isinstance(term, TextTerm) else ())]
         if bad := [t for t in texts if "\0" in t or not is_unicode(t)]:
-            raise CannotExport.of(
-                "SQL",
-                f"{bad[0]!r}, of column {term.name!r}, has a character that SQL does not allow",
-                "Rename it and fit again",
-            )
+            why = f"{bad[0]!r}, of column {term.name!r}, has a character that SQL does not allow"
+            raise NotWritten(f"{NOT_SQL}: {why}.", "Rename it and fit again.")
         if not term.name:
-            then = "Give it a name and fit again"
-            raise CannotExport.of("SQL", "the name of a column is empty", then)
+            why = "the name of a column is empty"
+            raise NotWritten(f"{NOT_SQL}: {why}.", "Give it a name and fit again.")
     alike = Counter(term.name.casefold() for term in line.terms)
     if same := [term.name for term in line.terms if alike[term.name.casefold()] > 1]:
-        raise CannotExport.of(
-            "SQL",
-            f"the columns {listed(same)} differ by case alone, which SQL does not distinguish",
-            "Rename them and fit again",
-        )
+        why = f"the columns {listed(same)} differ by case alone, which SQL does not distinguish"
+        raise NotWritten(f"{NOT_SQL}: {why}.", "Rename them and fit again.")

@@ -15,7 +15,6 @@ from poolwise.errors import (
     BadSource,
     NeedsRows,
     PoolwiseWarning,
-    checked_jobs,
 )
 from poolwise.linear.problem import Problem
 from poolwise.methods import needs_rows
@@ -29,6 +28,7 @@ from poolwise.model.fitted_model import (
 )
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
+from poolwise.numerics.option_checks import checked_jobs
 from poolwise.numerics.precision import PRECISIONS, Precision
 from poolwise.tables.encoding import Levels
 from poolwise.tables.intake import MomentsIntake, checked_response, open_rows, read_tables
@@ -147,7 +147,10 @@ def _change(
     model = fitted(estimator)
     check_options(estimator)
     if needs_rows(model.method):  # method="auto", which chose it, would solve without rows
-        raise NeedsRows.of_target(model.name)
+        raise NeedsRows(
+            f"{model.name} learns from rows, which a model does not keep, so it cannot be updated.",
+            "Fit it to all rows again, or use bayes_pooling, which needs only moments.",
+        )
     problem = model.known_problem("forget" if forget else "update")
     verb: Verb = "subtract" if forget else "add"
     by_moments = X is None or is_moments(X)
@@ -161,7 +164,10 @@ def _change(
     elif y is not None or weights is not None:
         raise BadOption.of("y" if y is not None else "sample_weight", "given", "None without rows")
     if model.own_name and (name := name_of(y)) not in (None, model.own_name):
-        raise BadSource.other_response("X", str(name), model.own_name)
+        raise BadSource(
+            f"The response of these rows is named {name!r}, the model's is {model.own_name!r}.",
+            "If they are the same quantity, give them the same name.",
+        )
     precision: Precision = estimator.precision
     if precision == "auto":  # as many digits as any table has
         precision = max((problem.target, *problem.sources.values()), key=_digits).precision

@@ -30,7 +30,7 @@ def drafted(path: AnyPath, *, overwrite: bool) -> Iterator[Path]:
         if file.is_dir():
             raise NotWritten.of(str(file), "it is a folder")
         if not overwrite and file.exists():
-            raise NotWritten.exists(str(file))
+            raise already_there(file)
         yield draft
         with draft.open("rb+") as written:
             os.fsync(written.fileno())
@@ -39,3 +39,9 @@ def drafted(path: AnyPath, *, overwrite: bool) -> Iterator[Path]:
         raise NotWritten.of(str(file), error.strerror or str(error)) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def already_there(file: Path) -> NotWritten:
+    """Return the error for a file that exists."""
+    hint = "Give another name, or overwrite=True to replace it."
+    return NotWritten(f"{file} exists already.", hint, existing=str(file))

@@ -20,6 +20,7 @@ import numpy as np
 from poolwise._typing import AnyPath, Array
 from poolwise.errors import BadFile
 
+WRITE_AGAIN = "Ask its author to write it again."
 MOST_BYTES = 2**28  # of a file, unless the caller allows more
 UNIQUE = msgspec.Meta(min_length=1, extra_json_schema={"uniqueItems": True})  # of a list
 CONTAINERS = (dict, list, tuple, np.ndarray)
@@ -44,11 +45,9 @@ class Format(Generic[T]):
     name: str  # what a file says under "format"
     version: int  # the only one that is read and written
     struct: type[T]  # what a file holds
-    error: type[BadFile]  # for a file that does not
-    hint: str  # what to do about such a file
 
     def read(self, path: AnyPath, max_bytes: int = MOST_BYTES) -> T:
-        """Read a file; raise `error` if it cannot be read, is too large, or is invalid."""
+        """Read a file; raise `BadFile` if it cannot be read, is too large, or is invalid."""
         where = str(path)
         try:
             with Path(path).open("rb") as source:
@@ -113,10 +112,10 @@ class Format(Generic[T]):
         why = f"it is of version {header.version}, and this poolwise reads version {self.version}"
         return self._bad(where, why, "Install a newer poolwise.")
 
-    def _bad(self, where: str, why: str, hint: str = "", **about: Any) -> BadFile:
+    def _bad(self, where: str, why: str, hint: str = WRITE_AGAIN, **about: Any) -> BadFile:
         what = self.name.removeprefix("poolwise ")
         message = f"{where} cannot be read as a {what} file: {why}."
-        return self.error(message, hint or self.hint, **about)
+        return BadFile(message, hint, **about)
 
 
 def reason(error: Exception) -> str:

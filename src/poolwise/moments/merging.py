@@ -137,7 +137,7 @@ def without(whole: Moments, part: Moments) -> Moments:
         raise BadColumns.differ(whole.names, part.names, "subtract")
     rows, weight = whole.rows - part.rows, _weight_left(whole, part)
     if rows < 0 or weight < 0.0 or (rows > 0) != (weight > 0.0):
-        raise CannotSubtract.of(
+        raise _cannot(
             f"they are {part.rows:,} rows of weight {part.weight:g}, to be taken from "
             f"{whole.rows:,} of weight {whole.weight:g}"
         )
@@ -161,6 +161,14 @@ def without(whole: Moments, part: Moments) -> Moments:
         return replace(left, scatter=left.scatter.floored(room))
 
 
+def _cannot(why: str) -> CannotSubtract:
+    return CannotSubtract(
+        f"These rows cannot be taken away: {why}.",
+        "Subtract only rows that were added, with the weights and the columns they were added "
+        "with.",
+    )
+
+
 def _weight_left(whole: Moments, part: Moments) -> float:
     """Return the difference of weights, zero where it is rounding alone."""
     if whole.sums is not None and part.sums is not None:
@@ -181,7 +189,7 @@ def _check_among(whole: Moments, part: Moments, *, all_of_them: bool) -> None:
         change = np.abs((whole.scatter - part.scatter).high)
         far |= (change > LOST_WEIGHT * np.outer(unit, unit)).any(axis=1)
     if far.any():
-        raise CannotSubtract.of(f"they have other values of {whole.names[int(np.argmax(far))]!r}")
+        raise _cannot(f"they have other values of {whole.names[int(np.argmax(far))]!r}")
 
 
 def _difference(whole: Moments, part: Moments, rows: int) -> Moments:
@@ -205,4 +213,4 @@ def _check_left(left: Moments, whole: Moments, kept: Kept) -> None:
     if np.isfinite(scatter).all() and np.isfinite(left.mean).all():
         flaw = flaw_of(left.names, left.weight, left.mean, scatter, low, high, rounding)
     if flaw:
-        raise CannotSubtract.of(f"in the remaining moments, {flaw}")
+        raise _cannot(f"in the remaining moments, {flaw}")

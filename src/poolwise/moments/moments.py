@@ -152,7 +152,8 @@ class Moments(Made, InFiles):
             Of the new columns; their range is a bound.
         """
         if matrix.shape != (len(names), len(self.names)) or shift.shape != (len(names),):
-            raise BadTable.shapes(len(names), [matrix.shape, shift.shape])
+            what = f"The matrix has shape {matrix.shape} and the shift {shift.shape}."
+            raise BadTable(what, "Give a row and a shift per new column, an entry per old one.")
         if self.weight == 0.0:
             return Moments.empty(names).with_rows(self.rows)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -12,7 +12,6 @@ import numpy as np
 from msgspec import Meta
 
 from poolwise._typing import AnyPath, Array
-from poolwise.errors import BadMomentsFile
 from poolwise.moments.atomic_write import write
 from poolwise.moments.disclosure import check_shareable
 from poolwise.moments.json_format import MOST_BYTES, Format, Part, check_distinct, numbers
@@ -122,13 +121,7 @@ class MomentsFile(MomentsRecord):
     version: Literal[1]
 
 
-FORMAT = Format(
-    "poolwise moments",
-    1,
-    MomentsFile,
-    BadMomentsFile,
-    "Ask its author to write it again.",
-)
+FORMAT = Format("poolwise moments", 1, MomentsFile)
 
 
 def record_of(moments: Moments) -> dict[str, Any]:
@@ -244,7 +237,7 @@ class InFiles:
     def load(cls, path: AnyPath, *, max_bytes: int = MOST_BYTES) -> Moments:
         """Read moments from a file that :meth:`save` wrote.
 
-        Loading runs no code. Numbers that no rows can have raise `BadMomentsFile`.
+        Loading runs no code. Numbers that no rows can have raise `BadFile`.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ def published_model(
     if response in names or len(set(names)) < d:
         raise BadColumns.repeated((*names, response), "The model")
     if b.shape != (d,) or not d or V.shape not in ((d, d), (d + 1, d + 1)):
-        raise BadSource.unusable_model(
+        raise _unusable(
             f"there are {d} names, coefficients of shape {b.shape} and a covariance of {V.shape}",
             "Give one coefficient per name, and a square covariance with one row for each, or with "
             "one more, first, for the intercept",
@@ -123,7 +123,7 @@ def published_model(
         noise = _noise(noise, float(n * (V[0, 0] + V[0, 1:] @ at)))
     noise = None if noise is None else _number(noise, "noise")
     if noise is None or not 0.0 < noise < np.inf:
-        raise BadSource.unusable_model(
+        raise _unusable(
             f"its noise is {'not known' if noise is None else noise}",
             "Give the residual variance, or the covariance of (intercept, coefficients)",
         )
@@ -142,7 +142,7 @@ def published_model(
 def _noise(given: float | None, found: float) -> float:
     """Return the noise as given, else from the covariance of the intercept."""
     if given is None and not found > 0.0:
-        raise BadSource.unusable_model(
+        raise _unusable(
             f"by the covariance of its intercept, its noise would be {found:.4g}",
             "Give the covariance of (intercept, coefficients) with enough digits, the intercept "
             "first, or the covariance of the coefficients alone and the residual variance",
@@ -153,8 +153,8 @@ def _noise(given: float | None, found: float) -> float:
     if abs(found - given) > ROUNDED * given:
         _warn(
             f"a noise of {given:.4g} was given, and by the covariance of the intercept it is "
-            f"{found:.4g}. The first is taken. Was it fitted by weighted or robust least squares, "
-            "or printed with too few digits?"
+            f"{found:.4g}. The first is taken.",
+            "Was it fitted by weighted or robust least squares, or printed with too few digits?",
         )
     return given
 
@@ -168,12 +168,12 @@ def _means(
     """Return the means of the features as given, else from the covariance of the intercept."""
     if isinstance(means, Moments):
         _warn(
-            "its means are taken to be those of the moments given. If the study had other means, "
-            "the differences between tables are wrong by as much."
+            "its means are taken to be those of the moments given.",
+            "If the study had other means, the differences between tables are wrong by as much.",
         )
         return np.array([means.mean_of(n) for n in names])
     if means is not None and (lacking := [n for n in names if n not in means]):
-        raise BadSource.unusable_model(
+        raise _unusable(
             f"means lacks {listed(lacking)}", "Give the mean of each feature by its name"
         )
     if means is not None:
@@ -182,12 +182,13 @@ def _means(
             j = int(np.argmax(far))
             _warn(
                 f"a mean of {given[j]:.4g} was given for {names[j]!r}, and by the covariance of "
-                f"the intercept it is {found[j]:.4g}. The first is taken. Is the intercept the "
-                "first row of the covariance, and was it printed with enough digits?"
+                f"the intercept it is {found[j]:.4g}. The first is taken.",
+                "Is the intercept the first row of the covariance, and was it printed with enough "
+                "digits?",
             )
         return given
     if found is None:
-        raise BadSource.unusable_model(
+        raise _unusable(
             "the means of its features are not known",
             "Give means, the covariance of (intercept, coefficients), or means=target to assume "
             "those of other moments",
@@ -209,11 +210,12 @@ def _mean_of_response(
         if found is not None and abs(given - found) > APART * deviation:
             _warn(
                 f"a mean of {given:.4g} was given for {response!r}, and by the intercept and the "
-                f"means of the features it is {found:.4g}. The first is taken."
+                f"means of the features it is {found:.4g}. The first is taken.",
+                "Check the intercept and the means.",
             )
         return given
     if found is None:
-        raise BadSource.unusable_model(
+        raise _unusable(
             "the mean of its response is not known",
             f"Give the intercept, or the mean of {response!r} in means",
         )
@@ -227,7 +229,7 @@ def _moments(names: tuple[str, ...], n: int, mean: Array, S: Array) -> Moments:
     check_sizes(names, low, high)
     if (wrong := reach < LAST_DIGIT * np.maximum(-low, high)).any():
         at = int(np.argmax(wrong))
-        raise BadSource.unusable_model(
+        raise _unusable(
             f"{names[at]!r} would have the mean {mean[at]:.4g} and the standard deviation "
             f"{np.sqrt(S[at, at] / n):.4g}, which doubles cannot hold",
             "Use other units, and check the means and the intercept",
@@ -235,9 +237,13 @@ def _moments(names: tuple[str, ...], n: int, mean: Array, S: Array) -> Moments:
     return Moments(names, n, float(n), mean, np.zeros(len(names)), Scatter(S), low, high)
 
 
-def _warn(what: str) -> None:
+def _unusable(why: str, then: str) -> BadSource:
+    return BadSource(f"This model cannot be turned into moments: {why}.", f"{then}.")
+
+
+def _warn(what: str, hint: str) -> None:
     told = f"The published model is incomplete or inconsistent: {what}"
-    warnings.warn(DataWarning(told), stacklevel=4)
+    warnings.warn(DataWarning(told, hint), stacklevel=4)
 
 
 def _numbers(values: ArrayLike, what: str) -> Array:
@@ -245,12 +251,10 @@ def _numbers(values: ArrayLike, what: str) -> Array:
     try:
         found = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise BadSource.unusable_model(
-            f"{what} is not an array of numbers ({error})", "Give numbers"
-        ) from None
+        raise _unusable(f"{what} is not an array of numbers ({error})", "Give numbers") from None
     if bad := int(np.count_nonzero(~np.isfinite(found))):
         why = f"{what} holds NaN or infinity in {bad} of {found.size} places"
-        raise BadSource.unusable_model(why, "Give the numbers that were printed")
+        raise _unusable(why, "Give the numbers that were printed")
     return found
 
 
@@ -258,9 +262,7 @@ def _number(value: ArrayLike, what: str) -> float:
     """Return one finite number."""
     found = _numbers(value, what)
     if found.shape:
-        raise BadSource.unusable_model(
-            f"{what} is an array of shape {found.shape}", "Give one number"
-        )
+        raise _unusable(f"{what} is an array of shape {found.shape}", "Give one number")
     return float(found)
 
 
@@ -268,11 +270,11 @@ def _count(n: float, features: int) -> int:
     """Return the number of rows, which may be a float such as 250.0."""
     whole = int(n) if isinstance(n, int | float | np.number) and n == n // 1 else -1
     if whole > MOST_ROWS or whole < 0:
-        raise BadSource.unusable_model(
+        raise _unusable(
             f"n={n!r} is not a number of rows", f"Give a whole number up to {MOST_ROWS:g}"
         )
     if whole < features + 2:
-        raise BadSource.unusable_model(
+        raise _unusable(
             f"n={n!r} rows leave nothing to estimate a noise of {features} features and an "
             "intercept from",
             f"Give the number of rows, at least {features + 2}",
@@ -285,7 +287,7 @@ def _inverse(V: Array) -> Array:
     scaled, unit = _correlations(V)
     least = float(np.linalg.eigvalsh(scaled)[0])
     if least < INVERTIBLE:
-        raise BadSource.unusable_model(
+        raise _unusable(
             "its covariance is not positive definite, or hardly so: the least eigenvalue, with all "
             f"coefficients on one scale, is {least:.2g}",
             ADVICE,
@@ -300,8 +302,8 @@ def _correlations(V: Array) -> tuple[Array, Array]:
     """Return a covariance as correlations, and the standard errors."""
     unit = np.sqrt(np.maximum(V.diagonal(), 0.0))
     if not unit.all():
-        raise BadSource.unusable_model("a coefficient has no positive variance", ADVICE)
+        raise _unusable("a coefficient has no positive variance", ADVICE)
     scaled = V / unit[:, None] / unit
     if (np.abs(scaled - scaled.T) > SYMMETRIC).any():
-        raise BadSource.unusable_model("its covariance is not symmetric", ADVICE)
+        raise _unusable("its covariance is not symmetric", ADVICE)
     return (scaled + scaled.T) / 2.0, unit

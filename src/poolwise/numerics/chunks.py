@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poolwise._typing import Array
 from poolwise.errors import BadTable, BadWeights, NotNumeric, OutOfRange
-from poolwise.wording import listed
+from poolwise.wording import capital, listed
 
 Block: TypeAlias = tuple[Sequence[ArrayLike], ArrayLike | None]
 """Arrays side by side, each with the same rows, and the weights of the rows."""
@@ -40,7 +40,11 @@ def chunks(
         arrays = [a[:, None] if a.ndim == 1 else a for a in arrays]
         fit = all(a.ndim == 2 and len(a) == len(arrays[0]) for a in arrays)
         if not fit or sum(a.shape[1] for a in arrays) != columns:
-            raise BadTable.shapes(columns, [a.shape for a in arrays])
+            raise BadTable(
+                f"{columns} columns were named, but the rows come in arrays of shapes "
+                f"{[a.shape for a in arrays]}.",
+                "Give arrays of equal length with one column per name between them.",
+            )
         rows = len(arrays[0])
         w = None if weights is None else checked_weights(weights, rows)
         arrays = [a[:, 0] if a.shape[1] == 1 else a for a in arrays]
@@ -118,7 +122,19 @@ def check_integers(integers: Sequence[int | None], held: Array, where: str) -> N
     pairs = [(i, int(d)) for i, d in zip(integers, held, strict=True) if i is not None]
     rounded = [abs(i) for i, d in pairs if i != d]
     if rounded:
-        raise NotNumeric.rounded(len(rounded), max(rounded), where)
+        raise rounded_integers(len(rounded), max(rounded), where)
+
+
+def rounded_integers(count: int, largest: int, where: str) -> NotNumeric:
+    """Return the error for integers that doubles cannot hold."""
+    return NotNumeric(
+        f"{capital(where)} has {count:,} integers, up to {largest:,} in size, that have more than "
+        "the 53 bits of a double and would be rounded.",
+        "Subtract a common offset, or convert the column to float64 if the last digits do not "
+        "matter.",
+        count=count,
+        largest=largest,
+    )
 
 
 def _numbers(part: ArrayLike) -> NDArray[np.generic]:
@@ -130,10 +146,18 @@ def _numbers(part: ArrayLike) -> NDArray[np.generic]:
         except NotNumeric:
             raise
         except (TypeError, ValueError) as error:
-            raise NotNumeric.not_real(f"objects ({error})") from error
+            raise _not_real(f"objects ({error})") from error
     if array.dtype.kind not in "fiub":
-        raise NotNumeric.not_real(str(array.dtype))
+        raise _not_real(str(array.dtype))
     return array
+
+
+def _not_real(kind: str) -> NotNumeric:
+    return NotNumeric(
+        f"Moments are taken of real numbers, and the rows hold {kind}.",
+        "Convert them, or use PooledRegressor.fit, which turns text and categories into "
+        "indicators.",
+    )
 
 
 def checked_weights(weights: ArrayLike, rows: int) -> Array:

@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from poolwise.errors import BadWeights, TooFewRows
+from poolwise.errors import BadWeights
 from poolwise.evaluation import Diagnosis
 from poolwise.evaluation.comparison import FEW_TEST_ROWS, LEVEL, Comparison
 from poolwise.evaluation.cross_validation import compare_intake
 from poolwise.evaluation.diagnosis import reasons
-from poolwise.evaluation.target_folds import BASELINE, FEWEST, TREES, named_methods
+from poolwise.evaluation.target_folds import (
+    BASELINE,
+    FEWEST,
+    TREES,
+    named_methods,
+    too_few_to_compare,
+)
 from poolwise.evaluation.verdict import Verdict, no_history, verdict
 from poolwise.linear.problem import Method
 from poolwise.methods import METHOD_LABELS
@@ -60,7 +66,7 @@ def compared(
     Unless ``methods`` are given, those that read rows again are left out where there are many rows.
     """
     if (rows := intake.rows.count) < FEWEST:  # for any splitter
-        return {"unavailable": str(TooFewRows.to_compare(rows, FEWEST))}, None
+        return {"unavailable": str(too_few_to_compare(rows))}, None
     contenders, left_out = _contenders(intake, methods, random_state)
     try:
         found = compare_intake(

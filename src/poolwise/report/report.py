@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from poolwise._typing import AnyPath
-from poolwise.errors import BadOption, check_seed
+from poolwise.errors import BadOption
 from poolwise.evaluation.verdict import Verdict
 from poolwise.linear.problem import Method
 from poolwise.model.fitted_model import fit_kept
 from poolwise.model.regressor import PooledRegressor
 from poolwise.moments.atomic_write import write
+from poolwise.numerics.option_checks import check_seed
 from poolwise.numerics.precision import Precision
 from poolwise.report.contents import contents
 from poolwise.report.html import page

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from poolwise._typing import Array
-from poolwise.errors import BadLevels, NotNumeric
+from poolwise.errors import NotNumeric
 from poolwise.numerics.chunks import check_integers
-from poolwise.tables.encoding import Column
+from poolwise.tables.encoding import Column, unseen_levels
 
 Kind: TypeAlias = Literal["number", "text", "void"]
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def kinds_wanted(
                 kind = "text" if texts.get(name) else "number"
             if kind is None or (name == response and kind == "text"):
                 advice = "Turn it into numbers (days since a date, say) or text, or drop it."
-                raise NotNumeric.of(name, f"of {where} holds {held}", advice)
+                raise NotNumeric.of(name, f"of {where} holds {held}", advice, kind=str(held))
             kinds[name] = kind
     return kinds
 
@@ -100,7 +100,7 @@ def _indicators(values: Any, column: Column) -> Array:
         return np.zeros((len(texts), 0))
     found = pc.index_in(texts, value_set=pa.array(levels, type=pa.large_string()))
     if column.unseen == "raise" and found.null_count > texts.null_count:
-        raise BadLevels.unseen(column.name, sorted(texts_in(texts).difference(levels)), levels)
+        raise unseen_levels(column.name, sorted(texts_in(texts).difference(levels)), levels)
     at = np.asarray(pc.fill_null(found, 0))
     encoded = np.zeros((len(at), len(levels)))
     encoded[np.arange(len(at)), at] = 1.0

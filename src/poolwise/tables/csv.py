@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from poolwise.errors import BadOption, NotNumeric
+from poolwise.errors import BadOption
+from poolwise.numerics.chunks import rounded_integers
 from poolwise.tables.file_reader import IN_CSV, Batch, Reader
 
 BLOCK = 2**22  # bytes of text parsed at a time
@@ -81,4 +82,4 @@ class CsvReader(Reader):
             numbers = np.abs(values.to_numpy(zero_copy_only=False))
             if count := int(np.count_nonzero(numbers > 2.0**53)):
                 where = f"column {name!r} of {self.file.path}"
-                raise NotNumeric.rounded(count, int(np.nanmax(numbers)), where)
+                raise rounded_integers(count, int(np.nanmax(numbers)), where)

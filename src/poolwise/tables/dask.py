@@ -187,7 +187,8 @@ def _explained(where: str) -> Iterator[None]:
         if package not in ("poolwise", "pyarrow"):
             raise
         hint = 'Install it on every worker: pip install "poolwise[dask,io]".'
-        raise NotInstalled.on_workers(package, "Dask", hint) from error
+        what = f"The workers of Dask cannot import {package}: their Python does not have it."
+        raise NotInstalled(what, hint) from error
     except Exception as error:
         kind = type(error)
         if not (isinstance(error, CancelledError) or kind.__module__.startswith("distributed.")):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from poolwise._typing import Array
-from poolwise.errors import DataWarning, FewRows, PoolwiseWarning
+from poolwise.errors import DataWarning, NoiseNotEstimable, PoolwiseWarning
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.wording import listed, rows_for
@@ -31,7 +31,7 @@ def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
                 f"The weights of its {target.rows:,} rows sum to {target.weight:.5g}: scale them "
                 "to a mean of one, since a weight counts as repetitions."
             )
-        yield FewRows(
+        yield NoiseNotEstimable(
             f"The target has {rows_for(target.weight, fitted + problem.intercept)}: the target "
             "alone does not determine the model, nor its noise.",
             hint,

@@ -94,7 +94,7 @@ def unify(
         if len(levels) > MOST_LEVELS:
             what = f"has {len(levels):,} different texts, which looks like an identifier"
             hint = f"Drop it, or group it into at most {MOST_LEVELS} levels."
-            raise NotNumeric.of(name, what, hint)
+            raise NotNumeric.of(name, what, hint, levels=len(levels))
         first = (complete or target).get(name) or levels
         rest = tuple(level for level in levels if level != first[0])
         full = not intercept and all(c.levels is None for c in columns)
@@ -113,7 +113,29 @@ def check_known(found: KnownLevels, columns: Sequence[Column], where: str) -> No
             what = f"held {kinds[0]} at fit and holds {kinds[1]} in {where}"
             raise NotNumeric.of(column.name, what, "Convert it to the type it had at fit.")
         if new := sorted(set(levels or ()).difference(column.levels or ())):
-            raise BadLevels.new(column.name, new, column.levels or ())
+            raise new_levels(column.name, new, column.levels or ())
+
+
+def new_levels(column: str, new: Sequence[str], levels: Sequence[str]) -> BadLevels:
+    """Return the error for rows to add that have levels which no table had at fit."""
+    return BadLevels(
+        f"Column {column!r} holds {listed(new)}, which no table had at fit; the levels are "
+        f"{listed(levels)}. What is kept of the old rows has no column for a new level.",
+        "Fit again on all rows, or map it to a known level.",
+    )
+
+
+def unseen_levels(column: str, unseen: Sequence[str], levels: Sequence[str]) -> BadLevels:
+    """Return the error for rows to predict that have levels which no table had at fit."""
+    return BadLevels(
+        f"Column {column!r} holds {listed(unseen)}, which no table had at fit; the levels are "
+        f"{listed(levels)}.",
+        'Map them to a known level, or use PooledRegressor(unseen_level="ignore") to predict such '
+        f"rows as the reference level {levels[0]!r}.",
+        column=column,
+        unseen=unseen,
+        reference=levels[0],
+    )
 
 
 def levels_apart(

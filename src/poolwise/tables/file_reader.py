@@ -92,9 +92,10 @@ class Reader:
         except FileNotFoundError as error:
             why = (
                 f"It was there when the source was opened, but {node()}, which was to read it, "
-                "does not find it. Workers must find files under the same names."
+                "does not find it."
             )
-            raise BadFile.not_found(str(self.file.path), why) from error
+            hint = "Workers must find files under the same names."
+            raise BadFile.not_found(str(self.file.path), why, hint) from error
         except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
             text, column = str(error).strip() or type(error).__name__, None
             why = text.splitlines()[0].rstrip(".")
@@ -104,7 +105,7 @@ class Reader:
                 if value := NO_NUMBER.search(why):
                     line = f"line {int(value[1]):,}" if value[1] else "one line"
                     why = f"column {column!r} holds {value[2]!r} in {line}, and numbers elsewhere"
-            raise BadFile.of(str(self.file.path), self.file.format, why, column) from error
+            raise self._bad(why, column) from error
 
     def _check_beginning(self) -> None:
         with self.path.open("rb") as file:
@@ -113,4 +114,25 @@ class Reader:
         expected = self.file.codec or self.file.format
         if head and begins != expected and expected in {"csv", *MAGIC.values()}:
             why = f"it begins like {CALLED.get(begins, begins)}"
-            raise BadFile.of(str(self.file.path), self.file.format, why)
+            raise self._bad(why)
+
+    def _bad(self, why: str, column: str | None = None) -> BadFile:
+        """Return the error for a file that cannot be read, or that holds text among numbers."""
+        path, form = str(self.file.path), self.file.format
+        about: dict[str, Any] = {"file": path, "form": form, "why": why}
+        hint = (
+            "Write it again if it was cut short. If it has another format, rename it or use "
+            "Files(..., format=...). Files(..., csv=...) sets delimiter, decimal_point and "
+            "encoding of CSV."
+        )
+        if "UTF8" in why:
+            hint = "It is in another encoding: set it with Files(..., csv={'encoding': ...})."
+            about["encoding"] = "unknown"
+        elif column is not None:
+            hint = (
+                "Correct it. If it stands for a missing number, use "
+                "Files(..., csv={'null_values': [...]})."
+            )
+            about["column"] = column
+        name = "CSV" if form == "csv" else form.capitalize()
+        return BadFile(f"{path!r} cannot be read as {name}: {why}.", hint, **about)

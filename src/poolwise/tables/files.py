@@ -121,11 +121,13 @@ def find_files(
     """Return the files of names, patterns and folders, sorted within each."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not given:
-        raise BadFile.not_found("[]", "It names no file.")
+        raise BadFile.not_found("[]", "It names no file.", "Give the path of one.")
     found: dict[Path, File] = {}
     for name in given:
         if not fspath(name):  # a variable that was not set; a path of it would be the folder here
-            raise BadFile.not_found("", "The name is empty. Write '.' for the folder you are in.")
+            raise BadFile.not_found(
+                "", "The name is empty.", "Write '.' for the folder you are in."
+            )
         for path in _matches(fspath(name), form):
             own = form or FORMATS.get(_suffix(path))
             if own is None:

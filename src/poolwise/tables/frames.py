@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.errors import BadColumns, BadLevels, BadTable, NotNumeric
+from poolwise.errors import BadColumns, BadTable, NotNumeric
 from poolwise.numerics.chunks import check_integers
-from poolwise.tables.encoding import Column, KnownLevels
+from poolwise.tables.encoding import Column, KnownLevels, unseen_levels
 
 FEW_LEVELS = 20  # texts that look like numbers: more than this are numbers, not codes
 # A number and its unit: a number followed by a single capital is a code.
@@ -100,7 +100,7 @@ class FrameTable:
         if column.unseen == "raise":
             unseen = sorted(set(texts[~gone]).difference(column.levels))
             if unseen:
-                raise BadLevels.unseen(column.name, unseen, column.levels)
+                raise unseen_levels(column.name, unseen, column.levels)
         encoded = np.zeros((self.rows, len(column.indicated)))
         for j, level in enumerate(column.indicated):
             encoded[:, j] = texts == level

@@ -43,12 +43,20 @@ from poolwise.tables.memory import (
 from poolwise.tables.moments_table import (
     MomentsTable,
     all_named,
+    columns_left_out,
     kinds_of,
     open_moments,
     part_of,
 )
 from poolwise.tables.rows import Pattern, TableRows, named_patterns
-from poolwise.tables.sources import Given, Sources, open_source, rows_of, sources_of
+from poolwise.tables.sources import (
+    Given,
+    Sources,
+    open_source,
+    response_in_features,
+    rows_of,
+    sources_of,
+)
 from poolwise.tables.streamed import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.wording import listed
@@ -170,7 +178,7 @@ def read_tables(
     """Turn each table into moments; after a fit, with the columns of that fit."""
     names, given = target.names, sources.named
     if response in names:
-        raise BadColumns.response_in_features(response)
+        raise response_in_features(response, "X")
     missing = target.missing(names)
     whole = np.flatnonzero(~missing.any(axis=1))
     is_whole, is_new = len(whole) == target.rows, columns is None
@@ -220,7 +228,8 @@ def read_tables(
             cautions.append(LeftOut.empty_source(name))
         used = (*names, response)
         if extra := [n for n in table.names if n not in used]:
-            cautions.append(LeftOut.columns(name, extra, [n for n in used if n not in table.names]))
+            lacking_here = [n for n in used if n not in table.names]
+            cautions.append(columns_left_out(name, extra, lacking_here))
     if is_new and any(c.levels is not None for c in columns):
         cautions += levels_apart(ours, all_named(tables, theirs), columns)
 
@@ -382,10 +391,10 @@ def open_rows(
     if not (lacking and lacking <= set(optional)):
         validate_data(estimator, _native(X), "no_validation", reset=False, skip_check_array=True)
     elif table.names != (names := tuple(c.name for c in there)):
-        what = f"It has them in the order {listed(table.names)}."
+        what = f"X has its columns in the order {listed(table.names)}."
         if unknown := [n for n in table.names if n not in names]:
-            what = f"It has {listed(unknown)}, not there at fit."
-        raise BadColumns(f"X must have the columns {listed(names)}, in this order. {what}")
+            what = f"X has {listed(unknown)}, not there at fit."
+        raise BadColumns(what, f"It must have the columns {listed(names)}, in this order.")
     return table, there
 
 

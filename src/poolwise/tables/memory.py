@@ -154,10 +154,13 @@ def response_numbers(y: Any, name: str) -> Array:
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
-    if values.ndim != 1 or values.dtype.kind not in "fiubO":
+    hint = "Give one number per row."
+    if values.ndim != 1 or values.dtype.kind not in "fiubOU":
         why = f"has the type {values.dtype}, shape {values.shape}"
-    elif values.dtype.kind == "O" and (texts := [v for v in values if isinstance(v, str)]):
-        why = f"holds text, {texts[0]!r} for one"
+    elif texts := [str(v) for v in values if isinstance(v, str)]:
+        why, hint = f"holds numbers stored as text, {texts[0]!r} for one", "Convert it to numbers."
+        if other := next((text for text in texts if not _is_number(text)), None):
+            why, hint = f"holds text, {other!r} for one", "Give one number per row."
     else:
         try:
             read = doubles_of_objects if values.dtype.kind == "O" else doubles
@@ -166,4 +169,12 @@ def response_numbers(y: Any, name: str) -> Array:
             raise
         except (TypeError, ValueError) as error:
             why = f"is not numeric ({error})"
-    raise NotNumeric.of(name, f"is the response and {why}", "Give one number per row.")
+    raise NotNumeric.of(name, f"is the response and {why}", hint)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from poolwise.errors import BadColumns, BadLevels, BadTable, DataWarning, PoolwiseWarning
+from poolwise.errors import BadColumns, BadTable, PoolwiseWarning
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
 from poolwise.tables.encoding import Levels, column_levels, encoded, levels_apart, unify
 from poolwise.tables.intake import MomentsIntake, lacking_somewhere
-from poolwise.tables.moments_table import MomentsTable, all_named, groups_of, open_moments, part_of
+from poolwise.tables.moments_table import (
+    MomentsTable,
+    all_named,
+    groups_of,
+    level_assumed,
+    open_moments,
+    part_of,
+    unclear_levels,
+)
 from poolwise.tables.sources import Sources
-from poolwise.wording import listed
+from poolwise.wording import capital, listed
 
 
 def gather_moments(
@@ -41,7 +49,7 @@ def gather_moments(
     tables: dict[str, MomentsTable] = {}
     for name, source in Sources(sources):
         if not isinstance(source, Moments):
-            raise BadTable.not_moments(f"source {name!r}", source.X)
+            raise _not_moments(f"source {name!r}", source.X)
         tables[name] = open_moments(name, source, {**kinds, **open_groups}, response)
     found = {n: t.levels([c for c in t.names if c in ours]) for n, t in tables.items()}
     columns = unify(table.names, ours, found, intercept=intercept, unseen=unseen_level)
@@ -99,16 +107,16 @@ def _reference(
     has = {v for levels in known for v in levels or ()}
     found = sorted(has.difference(named))
     if len(found) > 1:
-        raise BadLevels.unclear(
+        raise unclear_levels(
             "the target",
             column,
             f"it leaves one level out, has indicators for {listed(named)}, and sources have the "
             f"further levels {listed(found)}, which cannot all be the one that it leaves out",
-            "Take the target's moments with an indicator for every level",
+            "Take the target's moments with an indicator for every level.",
         )
     if found:
         what = f"{found[0]!r}, which a source has, is taken for the one that is left out"
-        cautions.append(DataWarning.level_assumed("the target", column, what))
+        cautions.append(level_assumed("the target", column, what))
     return found[0] if found else None
 
 
@@ -117,5 +125,13 @@ def as_moments(given: Any, name: str) -> Moments:
     if is_moments_path(given):
         return Moments.load(given)
     if not isinstance(given, Moments):
-        raise BadTable.not_moments(name, given)
+        raise _not_moments(name, given)
     return given
+
+
+def _not_moments(name: str, given: Any) -> BadTable:
+    return BadTable(
+        f"{capital(name)} is a {type(given).__name__}, and fit_moments takes moments alone.",
+        "Make them with Moments.of_rows(names, rows), give the path of a .moments.json file, or "
+        "use fit, which takes rows.",
+    )

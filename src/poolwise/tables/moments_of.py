@@ -18,9 +18,9 @@ from poolwise.errors import (
     LeftOut,
     NotFinite,
     PoolwiseWarning,
-    checked_jobs,
 )
 from poolwise.moments.moments import Moments
+from poolwise.numerics.option_checks import checked_jobs
 from poolwise.numerics.precision import Precision, check_precision
 from poolwise.tables.all_columns import Opened, Wanted, open_columns
 from poolwise.tables.encoding import Column, KnownLevels, encoded
@@ -236,7 +236,7 @@ class MomentsJob:
                 rows = {**(own.by_pattern() if self.nulls == "split" else {(): own})}
             found = {lacks: r.moments(self.precision) for lacks, r in rows.items() if r.count}
         if self.nulls == "drop" and tally.incomplete:
-            cautions.append(LeftOut.rows(self.name, tally.counts, tally.incomplete, tally.rows))
+            cautions.append(tally.rows_left_out(self.name))
         order = encoded(columns)
         ordered = {k: m.select([n for n in order if n in m]) for k, m in found.items()}
         return ordered if self.nulls == "split" else {(): Moments.empty(order)} | ordered

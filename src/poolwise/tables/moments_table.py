@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from poolwise.errors import BadLevels, BadSource, DataWarning, LeftOut, PoolwiseWarning
 from poolwise.moments.moments import Moments
-from poolwise.tables.encoding import KnownLevels, Levels
+from poolwise.tables.encoding import KnownLevels, Levels, new_levels
 from poolwise.wording import listed
 
 NONE_LEFT = 1e-9  # share of rows, or of products, that rounding explains
@@ -58,8 +59,8 @@ class MomentsTable:
                 texts.setdefault(column, []).append(name.removeprefix(f"{column}="))
         for column, levels in texts.items():
             if flaw := flaw_of_indicators(moments, [f"{column}={level}" for level in levels]):
-                then = "An indicator is one in the rows of its level and zero in all others"
-                raise BadLevels.unclear(where, column, flaw, then)
+                then = "An indicator is one in the rows of its level and zero in all others."
+                raise unclear_levels(where, column, flaw, then)
         return cls(moments, tuple(numbers), {c: tuple(v) for c, v in texts.items()}, where)
 
     def levels(self, names: Sequence[str]) -> KnownLevels:
@@ -121,7 +122,7 @@ class MomentsTable:
     def _checked_rest(self, name: str, levels: Levels, cautions: list[PoolwiseWarning]) -> float:
         """Return the share of rows without a named level, if it is clear which one they have."""
         if new := [v for v in self._levels(name) if v not in levels.known]:
-            raise BadLevels.new(name, new, levels.known)
+            raise new_levels(name, new, levels.known)
         rest, named = self.unnamed(name), self.texts[name]
         if not rest:
             return rest
@@ -129,12 +130,12 @@ class MomentsTable:
         if levels.reference in named:
             can = "rows without a named level can only count as the target's reference level"
             why = f"{some}, and {can}, which is {levels.reference!r}"
-            raise BadLevels.unclear(self.where, name, why)
+            raise unclear_levels(self.where, name, why)
         if others := [v for v in levels.indicated if v not in (*named, levels.reference)]:
             known = f", {levels.reference!r}" if levels.reference is not None else ""
             taken = f"they are taken to have the reference level{known}"
             what = f"{some}; {taken}, and not one of {listed(others)}"
-            cautions.append(DataWarning.level_assumed(self.where, name, what))
+            cautions.append(level_assumed(self.where, name, what))
         return rest
 
 
@@ -158,8 +159,43 @@ def part_of(
         cautions.append(LeftOut.empty_source(name))
     if extra := table.extra(wanted):
         lacking = [n for n in wanted if n not in table.names]
-        cautions.append(LeftOut.columns(name, extra, lacking))
+        cautions.append(columns_left_out(name, extra, lacking))
     return part, cautions
+
+
+def columns_left_out(source: str, names: Sequence[str], lacking: Sequence[str]) -> LeftOut:
+    """Return the warning about columns that the target lacks; it may have them by another name."""
+    lower = {str(n).lower(): n for n in lacking}
+    near = [m for n in names for m in get_close_matches(str(n).lower(), lower, n=1, cutoff=0.8)]
+    return LeftOut(
+        f"Source {source!r} has {listed(names)}, which the target lacks: left out. A model for the "
+        "target cannot use them.",
+        f"Is it {listed([lower[m] for m in near])} by another name?" if near else "",
+        source=source,
+        names=tuple(str(n) for n in names),
+        near=tuple(lower[m] for m in near),
+    )
+
+
+def unclear_levels(
+    where: str,
+    column: str,
+    why: str,
+    hint: str = "Take its moments with an indicator for every level, or add the missing indicator, "
+    "which is one minus the sum of the others.",
+) -> BadLevels:
+    """Return the error for indicators that do not determine the level of each row."""
+    return BadLevels(
+        f"The levels of {column!r} in the moments of {where} are not clear: {why}.", hint
+    )
+
+
+def level_assumed(where: str, column: str, what: str) -> DataWarning:
+    """Return the warning about rows without a named level."""
+    return DataWarning(
+        f"The moments of {where} do not name all levels of {column!r}: {what}.",
+        "Moments with an indicator for every level leave nothing to assume.",
+    )
 
 
 def all_named(tables: Mapping[str, Any], levels: Mapping[str, KnownLevels]) -> dict[str, Any]:
@@ -181,7 +217,7 @@ def _column_of(name: str, kinds: Mapping[str, Sequence[str] | None], where: str)
     has_it = [c for c in columns if name.removeprefix(f"{c}=") in (kinds[c] or ())]
     if len(columns) > 1 and len(has_it) != 1:
         why = f"{name!r} may be a level of any of the columns {listed(columns)}"
-        raise BadLevels.unclear(where, columns[0], why, "Rename the columns")
+        raise unclear_levels(where, columns[0], why, "Rename the columns.")
     return next(iter(has_it or columns), None)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.errors import BadWeights, NotFinite
+from poolwise.errors import BadWeights, LeftOut, NotFinite
 from poolwise.numerics.chunks import checked_weights
 from poolwise.tables.arrow import encode, is_missing
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.files import Nulls
-from poolwise.tables.rows import rows_at_once
+from poolwise.tables.rows import rows_at_once, without_features
 from poolwise.tables.streamed import Part
 from poolwise.wording import capital, counted, plural
 
@@ -45,6 +45,17 @@ class Tally:
         self.rows, self.incomplete = self.rows + other.rows, self.incomplete + other.incomplete
         for name, count in other.counts.items():
             self.counts[name] = self.counts.get(name, 0) + count
+
+    def rows_left_out(self, source: str) -> LeftOut:
+        """Return the warning about rows of a source that were dropped."""
+        return LeftOut(
+            f"{self.incomplete:,} of {self.rows:,} rows of source {source!r} were dropped because "
+            f"a value is missing: {counted(self.counts)}.",
+            'nulls="split" uses the rows that lack a feature.',
+            counts=dict(self.counts),
+            dropped=self.incomplete,
+            rows=self.rows,
+        )
 
 
 @dataclass(frozen=True)
@@ -142,7 +153,7 @@ class RowSplitter:
             index = np.flatnonzero((codes == code) & used)
             lacks = gone[index[0]]
             if lacks.all():
-                raise NotFinite.without_features(part.where, len(index))
+                raise without_features(part.where, len(index))
             out_of = (*lacks, *(False for _ in self._responses))
             kept = [a[index] for a, out in zip(arrays, out_of, strict=True) if not out]
             names = {*absent, *(c.name for c, out in zip(has, lacks, strict=True) if out)}

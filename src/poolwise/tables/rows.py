@@ -119,7 +119,7 @@ class TableRows:
             has = tuple(c for c, gone in zip(self.columns, pattern, strict=True) if not gone)
             lacks = tuple(c.name for c, gone in zip(self.columns, pattern, strict=True) if gone)
             if not has:
-                raise NotFinite.without_features(self.where, len(index))
+                raise without_features(self.where, len(index))
             split[lacks] = replace(self.take(index), columns=has)
         return split
 
@@ -199,6 +199,15 @@ def named_patterns(
         f"{plural(len(small), 'pattern')} of too few rows to estimate a noise from: left out."
     )
     return named, [LeftOut(what, "Impute or drop these values to use the rows.")]
+
+
+def without_features(where: str, rows: int) -> NotFinite:
+    """Return the error for rows in which every feature is missing."""
+    return NotFinite(
+        f"{capital(where)} has {plural(rows, 'row')} in which every feature is missing. That says "
+        "nothing about how the response depends on features.",
+        "Leave it out.",
+    )
 
 
 def pattern_name(

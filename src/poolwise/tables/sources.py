@@ -20,6 +20,7 @@ from poolwise.tables.rows import TableRows
 from poolwise.tables.streamed import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.tables.streams import Stream, is_stream
+from poolwise.wording import capital
 
 # Frames whose rows are not in this process: package and name of the type -> our module.
 FRAMES_ELSEWHERE = {
@@ -223,9 +224,22 @@ def rows_of(
     else:
         theirs = name_of(source.y)
         if theirs and own_name and theirs != own_name:
-            raise BadSource.other_response(name, theirs, own_name)
+            raise BadSource(
+                f"The response of source {name!r} is named {theirs!r}, the target's is "
+                f"{own_name!r}.",
+                "If they are the same quantity, give them the same name.",
+            )
         if response in table.names:
-            raise BadColumns.response_in_features(response, f"source {name!r}")
+            raise response_in_features(response, f"source {name!r}")
         y = response_numbers(source.y, response)
     weights = None if source.weights is None else weights_as_numbers(source.weights)
     return TableRows(table, has, response, y, weights, f"source {name!r}", jobs)
+
+
+def response_in_features(response: str, where: str) -> BadColumns:
+    """Return the error for a response that is also a column of features."""
+    return BadColumns(
+        f"{capital(where)} has a column named {response!r}, which is the name of the response.",
+        "If it is the response, take it out; if not, rename it, or rename y (where y has no name: "
+        "PooledRegressor(response=...)).",
+    )

@@ -96,9 +96,8 @@ def _run(work: Any, frame: Callable[[], Any], where: str) -> dict[int, bytes]:
     except PythonException as error:
         if not (missing := re.search(r"No module named '([\w.]+)'", str(error))):
             raise
-        raise NotInstalled.on_workers(
-            missing[1],
-            "Spark",
+        raise NotInstalled(
+            f"The workers of Spark cannot import {missing[1]}: their Python does not have it.",
             "Set PYSPARK_PYTHON to a Python that has it before the session starts, or install it "
             'on every worker: pip install "poolwise[spark]".',
         ) from None

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from poolwise._typing import Array
-from poolwise.errors import LeftOut, NotFinite, PoolwiseWarning
+from poolwise.errors import NotFinite, PoolwiseWarning
 from poolwise.moments.moments import Moments
 from poolwise.numerics.precision import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, wholes
@@ -125,7 +125,7 @@ class StreamedRows:
         own = self.tally
         if self.table.nulls != "drop" or not own.incomplete:
             return []
-        return [LeftOut.rows(self.source, own.counts, own.incomplete, own.rows)]
+        return [own.rows_left_out(self.source)]
 
     def moments(self, precision: Precision) -> dict[Lacks, Moments]:
         """Return moments by the columns that rows lack, from an earlier pass if there was one."""

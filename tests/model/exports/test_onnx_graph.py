@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise import PooledRegressor
-from poolwise.errors import CannotExport, NotInstalled, PredictionsBounded
+from poolwise.errors import NotInstalled, NotWritten, PredictionsBounded
 from poolwise.methods import BayesPooling
 from poolwise.model.exports import Line, TextTerm, graph
 from tests.linear_methods import LINEAR_METHODS
@@ -136,7 +136,7 @@ def test_operators_are_of_the_standard_set_alone():
 
 def test_a_level_that_is_no_unicode_is_refused():
     term = TextTerm("a", {"x": 0.0, "\ud800": 1.0}, True, False)
-    with pytest.raises(CannotExport, match="ONNX: a level of column 'a' is not valid Unicode"):
+    with pytest.raises(NotWritten, match="ONNX: a level of column 'a' is not valid Unicode"):
         graph(Line(0.0, (term,), None, "y", True))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from poolwise import PooledRegressor
-from poolwise.errors import BadOption, CannotExport, PoolwiseWarning
+from poolwise.errors import BadOption, NotWritten, PoolwiseWarning
 from poolwise.model.exports import Line, NumberTerm, TextTerm
 from poolwise.model.sql import expression
 from tests.model.exports.databases import CLOSE, DIALECTS, RUN, fitted_quietly, quietly
@@ -92,16 +92,16 @@ class TestRefused:
 
     def test_names_that_differ_by_case_alone(self):
         model = self.model(age=[1.0, 2.0, 3.0], Age=[1.0, 0.0, 3.0])
-        with pytest.raises(CannotExport, match=r"'age', 'Age' differ by case alone"):
+        with pytest.raises(NotWritten, match=r"'age', 'Age' differ by case alone"):
             model.to_sql()
 
     @pytest.mark.parametrize("text", ["a\0b", "a\ud800"])
     @pytest.mark.parametrize("dialect", DIALECTS)
     def test_names_and_texts_with_letters_that_sql_has_not(self, text, dialect):
         for term in (NumberTerm(text, 1.0, 0.0), TextTerm("a", {"x": 0.0, text: 1.0}, True, False)):
-            with pytest.raises(CannotExport, match="has a character that SQL does not allow"):
+            with pytest.raises(NotWritten, match="has a character that SQL does not allow"):
                 expression(Line(0.0, (term,), None, "y", True), dialect)
 
     def test_a_column_without_a_name(self):
-        with pytest.raises(CannotExport, match="the name of a column is empty"):
+        with pytest.raises(NotWritten, match="the name of a column is empty"):
             self.model(**{"": [1.0, 2.0, 3.0]}).to_sql()

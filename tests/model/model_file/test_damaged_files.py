@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolwise import PooledRegressor
-from poolwise.errors import BadModelFile
+from poolwise.errors import BadFile
 from tests.linear_methods import LINEAR_METHODS
 from tests.model.model_file.damage import BAD, KINDS, files, loaded, put
 from tests.model.model_file.reloading import assert_same_fit, quietly_also_sklearn, saved
@@ -26,7 +26,7 @@ class TestReading:
     @pytest.mark.parametrize("kind", BAD)
     def test_what_contradicts_itself_is_refused_by_file_and_reason(self, kind, data):
         change, why = BAD[kind]
-        with pytest.raises(BadModelFile, match=rf"(?s)b\.model\.json cannot be read.*{why}"):
+        with pytest.raises(BadFile, match=rf"(?s)b\.model\.json cannot be read.*{why}"):
             loaded(change(data))
 
     @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ class TestReading:
         ],
     )
     def test_what_is_not_this_format_is_refused(self, text, why):
-        with pytest.raises(BadModelFile, match=why):
+        with pytest.raises(BadFile, match=why):
             loaded(text)
 
     def test_a_number_beyond_doubles_is_refused(self, data):
         text = json.dumps(put(12345.5, "fit", "level")(data)).replace("12345.5", "1e999")
-        with pytest.raises(BadModelFile, match=r"out of range at .*fit\.level"):
+        with pytest.raises(BadFile, match=r"out of range at .*fit\.level"):
             loaded(text)
 
     def test_a_key_that_comes_twice_is_refused(self, data):
@@ -59,20 +59,20 @@ class TestReading:
             again = text.replace(
                 f'"{key}": ', f'"{key}": {json.dumps(first(data, key))}, "{key}": ', 1
             )
-            with pytest.raises(BadModelFile, match=f"more than one key named '{key}'"):
+            with pytest.raises(BadFile, match=f"more than one key named '{key}'"):
                 loaded(again)
 
     def test_a_file_that_is_too_large_missing_or_binary_is_refused(self, tmp_path):
         path = saved(fitted("target_only", world("numbers")), tmp_path)
-        with pytest.raises(BadModelFile, match=r"larger than 100 bytes.*larger max_bytes"):
+        with pytest.raises(BadFile, match=r"larger than 100 bytes.*larger max_bytes"):
             PooledRegressor.load(path, max_bytes=100)
         assert PooledRegressor.load(str(path), max_bytes=path.stat().st_size).n_features_in_ == 3
-        with pytest.raises(BadModelFile, match="there is no such file"):
+        with pytest.raises(BadFile, match="there is no such file"):
             PooledRegressor.load(tmp_path / "none.model.json")
-        with pytest.raises(BadModelFile, match="Check that it is a file"):
+        with pytest.raises(BadFile, match="Check that it is a file"):
             PooledRegressor.load(tmp_path)
         path.write_bytes(b"\x80\x04\x95")  # how a pickle begins
-        with pytest.raises(BadModelFile, match="not text in UTF-8"):
+        with pytest.raises(BadFile, match="not text in UTF-8"):
             PooledRegressor.load(path)
 
     def test_loading_imports_nothing_and_calls_no_method(self, data, monkeypatch):
@@ -104,7 +104,7 @@ def test_a_mutated_file_gives_our_error_or_a_model_that_works(tmp_path_factory, 
     path.write_text(json.dumps(found))
     try:
         model = PooledRegressor.load(path)
-    except BadModelFile:
+    except BadFile:
         return
     has_moments = model.problem_ is not None
     model.save(path, overwrite=True, moments=has_moments)
@@ -127,6 +127,6 @@ def test_a_garbled_text_gives_our_error_or_a_model(which, draw):
     text = draw.draw(garbled(json.dumps(files()[which])))
     try:
         record = loaded(text)
-    except BadModelFile:
+    except BadFile:
         return
     assert np.isfinite(record.fitted.fit.coef).all()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolwise import PooledRegressor
-from poolwise.errors import BadModelFile
+from poolwise.errors import BadFile
 from tests.model.model_file.damage import at, cut, loaded, put
 from tests.model.model_file.derived_models import file_of, world_of
 from tests.model.model_file.reloading import quietly_also_sklearn, same
@@ -205,7 +205,7 @@ class TestReading:
     @pytest.mark.parametrize("kind", BAD)
     def test_what_contradicts_itself_is_refused_by_file_and_reason(self, kind):
         change, why = BAD[kind]
-        with pytest.raises(BadModelFile, match=rf"(?s)b\.model\.json cannot be read.*{why}"):
+        with pytest.raises(BadFile, match=rf"(?s)b\.model\.json cannot be read.*{why}"):
             loaded(change(deepcopy(file_of("texts"))))
 
     def test_the_file_that_these_change_is_a_good_one(self):
@@ -236,7 +236,7 @@ def test_a_mutated_file_gives_our_error_or_a_model_that_works(tmp_path_factory, 
     path.write_text(json.dumps(found))
     try:
         model = PooledRegressor.load(path)
-    except BadModelFile:
+    except BadFile:
         return
     assert not list(CHECK.iter_errors(found))
     assert_works(model, world_of(kind), path)

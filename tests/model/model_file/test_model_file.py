@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from poolwise import PooledRegressor, diagnose, plan
-from poolwise.errors import CannotExport, NeedsRows, NotWritten, RankDeficient
+from poolwise.errors import NeedsRows, NotWritten, RankDeficient
 from poolwise.methods import BayesPooling, DataPooling, TargetOnly
 from tests.linear_methods import LINEAR_METHODS
 from tests.model.model_file.reloading import (
@@ -168,10 +168,10 @@ class TestWriting:
             pass
 
         model = fitted(Mine(), world("numbers"))
-        with pytest.raises(CannotExport, match=r"its method Mine is not one of poolwise's.*skops"):
+        with pytest.raises(NotWritten, match=r"its method Mine is not one of poolwise's.*skops"):
             model.save(tmp_path / "a.model.json")
         model = fitted("target_only", world("numbers")).set_params(method=Mine())
-        with pytest.raises(CannotExport, match="its method Mine"):
+        with pytest.raises(NotWritten, match="its method Mine"):
             model.save(tmp_path / "a.model.json")
         assert not list(tmp_path.iterdir())
 
@@ -188,14 +188,14 @@ class TestWriting:
     )
     def test_an_option_that_no_file_can_hold_is_refused(self, options, why, tmp_path):
         model = fitted("target_only", world("numbers")).set_params(**options)
-        with pytest.raises(CannotExport, match=why):
+        with pytest.raises(NotWritten, match=why):
             model.save(tmp_path / "a.model.json")
 
     def test_a_number_that_is_not_finite_is_refused(self, tmp_path):
         model = fitted("target_only", world("numbers"))
         broken = replace(model.fit_, noise=math.inf)
         model._fitted = replace(model._fitted, fit=broken)
-        with pytest.raises(CannotExport, match="a number that is not finite"):
+        with pytest.raises(NotWritten, match="a number that is not finite"):
             model.save(tmp_path / "a.model.json")
 
     def test_a_file_is_plain_ascii_json(self, tmp_path):

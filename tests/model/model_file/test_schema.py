@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from poolwise.errors import BadModelFile
+from poolwise.errors import BadFile
 from poolwise.methods import METHODS
 from poolwise.model.model_file.model_json import FORMAT
 from tests.model.model_file.damage import BAD, KINDS, files, loaded, text_of_model
@@ -60,7 +60,7 @@ def test_what_the_reader_takes_the_schema_takes(which, data):
     found = data.draw(mutations(files()[which]))
     try:
         loaded(found)
-    except BadModelFile:
+    except BadFile:
         return
     assert not list(CHECK.iter_errors(found))
 

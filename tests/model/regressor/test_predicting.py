@@ -49,7 +49,7 @@ def test_a_column_that_all_tables_had_may_not_be_missing(frames):
 def test_other_columns_in_another_order_are_named(frames):
     X, y, X_old, y_old = frames
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
-    with pytest.raises(BadColumns, match=r"in this order.*'smokes', 'region', 'age'"):
+    with pytest.raises(BadColumns, match=r"the order 'smokes', 'region', 'age'.*'age', 'region'"):
         model.predict(X[["smokes", "region", "age"]])
     with pytest.raises(BadColumns, match=r"'pulse', not there at fit"):
         model.predict(X[["age", "region", "smokes"]].assign(pulse=1.0))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poolwise import PooledRegressor
-from poolwise.errors import FewRows
+from poolwise.errors import NoiseNotEstimable
 
 
 def test_the_summary_says_what_was_fitted_from_what(frames):
@@ -31,7 +31,7 @@ def test_the_summary_shows_no_terminal_control_characters(frames):
 
 def test_a_coefficient_that_was_dropped_is_not_told_as_certain(frames):
     X, y, X_old, y_old = frames
-    with pytest.warns(FewRows):
+    with pytest.warns(NoiseNotEstimable):
         summary = PooledRegressor().fit(X[:1], y[:1], sources=(X_old, y_old)).summary()
     dropped = [c for c in summary.coefficients if c.note]
     assert dropped

@@ -8,12 +8,13 @@ from numbers import Integral
 
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import BadOption, NeedsRows, check_seed
+from poolwise.errors import BadOption, NeedsRows
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosting.booster import Learner
 from poolwise.methods.boosting.tree_fit import TreeFit
+from poolwise.numerics.option_checks import check_seed
 
 
 @dataclass(eq=False, repr=False)
@@ -41,7 +42,10 @@ class TreeMethod(BaseEstimator):
         if not (isinstance(self.most_rows, Integral) and self.most_rows >= 1):
             raise BadOption.of("most_rows", self.most_rows, "a whole number from 1 on")
         if problem.target_rows is None:
-            raise NeedsRows.of_target(name)
+            raise NeedsRows(
+                f"{name} learns from rows, and of the target only moments are available.",
+                "Fit it to rows, or use bayes_pooling, which needs only moments.",
+            )
 
     def solve_without(
         self, problem: Problem, patterns: Sequence[Sequence[str]], fit: Fit

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 import msgspec
 
-from poolwise.errors import CannotExport
+from poolwise.errors import NotWritten
 from poolwise.linear.fit import plain
 from poolwise.linear.problem import Method
 from poolwise.methods import METHODS, name_of_method
@@ -66,21 +66,26 @@ def record_of(method: Any) -> dict[str, Any]:
     """Return the data of a record: the name and the parameters of a method."""
     name = name_of_method(method)
     if name not in METHODS:
-        raise CannotExport.to_model_file(
+        raise not_saved(
             f"its method {name} is not one of poolwise's, {listed(list(METHODS))}",
             "Reading a file must not run code, so it can only name methods of poolwise. Keep a "
             "model with a method of your own in a pickle or with skops, and load it only if you "
-            "trust it",
+            "trust it.",
         )
     record = {"name": name, **plain(method.get_params(deep=False), _infinite)}
     try:
         msgspec.convert(record, MethodRecord)
     except msgspec.ValidationError as error:
-        raise CannotExport.to_model_file(
+        raise not_saved(
             f"a parameter of {method!r} does not have its declared type ({reason(error)})",
-            "Set the parameter to a value of that type and fit again",
+            "Set the parameter to a value of that type and fit again.",
         ) from None
     return record
+
+
+def not_saved(why: str, hint: str) -> NotWritten:
+    """Return the error for a model that a model file cannot express."""
+    return NotWritten(f"The model cannot be saved: {why}.", hint)
 
 
 def _infinite(value: float) -> float | str:

@@ -15,12 +15,18 @@ import sklearn
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from poolwise.errors import BadModelFile, CannotExport, NeedsRows
+from poolwise.errors import NeedsRows
 from poolwise.linear.linear_record import ModelMomentsRecord
 from poolwise.linear.problem import Problem
 from poolwise.methods.fit_kinds import FitRecord
 from poolwise.model.fitted_model import FittedModel
-from poolwise.model.model_file.method_records import MethodName, MethodRecord, method_in, record_of
+from poolwise.model.model_file.method_records import (
+    MethodName,
+    MethodRecord,
+    method_in,
+    not_saved,
+    record_of,
+)
 from poolwise.moments.json_format import UNIQUE, Format, Part, check_distinct, reason
 from poolwise.moments.moments_json import record_of as record_of_moments
 from poolwise.tables.encoding import Column, Levels, encoded
@@ -148,13 +154,7 @@ class ModelFile(Part, dict=True):
         )
 
 
-FORMAT = Format(
-    "poolwise model",
-    1,
-    ModelFile,
-    BadModelFile,
-    "Ask its author to write it again.",
-)
+FORMAT = Format("poolwise model", 1, ModelFile)
 
 
 def text_of(
@@ -162,7 +162,7 @@ def text_of(
 ) -> str:
     """Return the content of a model file, with or without the moments it was made from."""
     if moments and model.problem is None:
-        raise NeedsRows.moments_left_out("saving it with them", "Save it with moments=False")
+        raise NeedsRows.moments_left_out("saving it with them", "Save it with moments=False.")
     record = {
         "made_with": _versions(),
         "options": _options(parameters),
@@ -183,9 +183,7 @@ def text_of(
     try:
         return FORMAT.encode(record)
     except ValueError:
-        raise CannotExport.to_model_file(
-            "it holds a number that is not finite", "Fit it again"
-        ) from None
+        raise not_saved("it holds a number that is not finite", "Fit it again.") from None
 
 
 def _plain(record: type[Part], source: object) -> dict[str, Any]:
@@ -202,9 +200,8 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         msgspec.convert(options, OptionsRecord)
     except msgspec.ValidationError as error:
-        raise CannotExport.to_model_file(
-            f"among its parameters, {reason(error)}", "Set this parameter to a valid value"
-        ) from None
+        why = f"among its parameters, {reason(error)}"
+        raise not_saved(why, "Set this parameter to a valid value.") from None
     return options
 
 

@@ -1,0 +1,33 @@
+"""Checks of options: numbers, seeds and counts of threads."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+from poolwise.errors import BadOption
+
+LARGEST_SEED = 2**31 - 1  # LightGBM's range, which NumPy's and scikit-learn's hold
+
+
+def checked_jobs(jobs: object, option: str = "n_jobs") -> int:
+    """Return how many threads to use: one unless told otherwise, -1 for one per processor."""
+    if jobs is None:
+        return 1
+    if not isinstance(jobs, Integral) or isinstance(jobs, bool) or (jobs < 1 and jobs != -1):
+        raise BadOption.of(option, jobs, "a positive number, or -1 for one per processor")
+    return int(jobs)
+
+
+def check_number(option: str, value: object, *, positive: bool = False) -> None:
+    """Raise an error unless an option is a finite number, not negative, or positive."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
+    if not 0.0 <= number < float("inf") or (positive and not number):
+        allowed = f"finite and {'positive' if positive else 'not negative'}"
+        raise BadOption.of(option, value, allowed)
+
+
+def check_seed(seed: object) -> None:
+    """Raise an error for a seed that not every generator of random numbers accepts."""
+    number = int(seed) if isinstance(seed, Integral) and not isinstance(seed, bool) else -1
+    if not 0 <= number <= LARGEST_SEED:
+        raise BadOption.of("random_state", seed, f"a whole number from 0 to {LARGEST_SEED}")
