@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from poolwise.evaluation import diagnose, plan
+    from poolwise.evaluation.compare import compare
     from poolwise.evaluation.comparison import Comparison
-    from poolwise.evaluation.cross_validation import compare
-    from poolwise.evaluation.splits import TargetSplit
+    from poolwise.evaluation.target_split import TargetSplit
     from poolwise.linear.linear_fit import LinearFit
     from poolwise.linear.problem import Problem
     from poolwise.methods import METHODS
@@ -64,9 +64,9 @@ _HOMES = {
     "SKOPS_TRUSTED": "model.saving",
     "diagnose": "evaluation",
     "plan": "evaluation",
-    "TargetSplit": "evaluation.splits",
+    "TargetSplit": "evaluation.target_split",
     "Comparison": "evaluation.comparison",
-    "compare": "evaluation.cross_validation",
+    "compare": "evaluation.compare",
     "Report": "report",
     "report": "report",
 }

@@ -116,7 +116,7 @@ def test_an_interrupt_after_the_end_does_not_turn_success_into_failure():
         (PREDICT, "poolwise.cli.predict", "_predicted", "raise AttributeError from None"),
         (SAVED, "poolwise.tables.moments_of", "MomentsJob", "pass"),
         (REPORT, "poolwise.report", "report", "pass"),
-        (COMPARE, "poolwise.evaluation.cross_validation", "compare", "pass"),
+        (COMPARE, "poolwise.evaluation.compare", "compare", "pass"),
     ],
     ids=["fit", "fit that fails then", "predict", "moments", "report", "compare"],
 )

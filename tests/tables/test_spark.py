@@ -38,8 +38,8 @@ from poolwise.tables.encoding import Column
 from poolwise.tables.file_table import open_files
 from poolwise.tables.intake import gather
 from poolwise.tables.row_splitter import RowSplitter
+from poolwise.tables.shards import Threads, workers_of
 from poolwise.tables.sources import sources_of
-from poolwise.tables.streamed import Threads, workers_of
 from poolwise.tables.streamed_rows import SumByPattern
 from tests.tables.same import same
 

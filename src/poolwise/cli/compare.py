@@ -53,7 +53,7 @@ def compare_methods(
         running(quiet=as_json) as cautions,
         input_tables(tables, label, options, quiet=as_json) as given,
     ):
-        from poolwise.evaluation.cross_validation import compare
+        from poolwise.evaluation.compare import compare
 
         found = compare(
             **given.data,

@@ -14,7 +14,7 @@ from sklearn.datasets import load_diabetes
 
 from poolwise._typing import Array
 from poolwise.errors import NotInstalled
-from poolwise.evaluation.cross_validation import compare
+from poolwise.evaluation.compare import compare
 from poolwise.linear.problem import Problem
 from poolwise.methods import METHODS
 from poolwise.model.regressor import PooledRegressor

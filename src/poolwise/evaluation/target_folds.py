@@ -33,7 +33,7 @@ FEWEST = 3  # target rows that can be split
 BASELINE = "target_only"
 TREES = "trees_on_nan"  # a common baseline
 
-Rows: TypeAlias = NDArray[np.intp]
+Positions: TypeAlias = NDArray[np.intp]
 
 
 def contenders_of(methods: Any, random_state: int) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class TargetRows:
         assert rows.y is not None  # a target has its response
         return cls(intake, encoded(intake.columns), X, rows.y, rows.weights, precision)
 
-    def folds(self, cv: Any, repeats: int, random_state: int) -> list[tuple[Rows, Rows]]:
+    def folds(self, cv: Any, repeats: int, random_state: int) -> list[tuple[Positions, Positions]]:
         """Return the training and test rows of each split."""
         if cv is None or isinstance(cv, int):
             self.check_splittable()
@@ -117,7 +117,7 @@ class TargetRows:
         if (rows := len(self.y)) < FEWEST:
             raise too_few_to_compare(rows)
 
-    def fit(self, contender: Any, train: Rows, *, history: bool = True) -> Fit | Stacked:
+    def fit(self, contender: Any, train: Positions, *, history: bool = True) -> Fit | StackedFit:
         """Fit on some target rows, with all of the history or without it."""
         if (method := method_in(contender)) is None:
             return self._fit_stacked(contender, train)
@@ -126,7 +126,7 @@ class TargetRows:
             intercept = contender.fit_intercept
         return self.fit_method(method, train, intercept, history)
 
-    def rmse(self, fit: Fit | Stacked, test: Rows) -> float:
+    def rmse(self, fit: Fit | StackedFit, test: Positions) -> float:
         """Return the root mean squared error on some target rows."""
         squared = (self.y[test] - fit.predict(self.X[test])) ** 2
         weights = None if self.w is None else self.w[test]
@@ -134,7 +134,9 @@ class TargetRows:
             raise BadWeights.of("All rows of a test fold have weight zero.")
         return float(np.sqrt(np.average(squared, weights=weights)))
 
-    def fit_method(self, method: Method, train: Rows, intercept: bool, history: bool = True) -> Fit:
+    def fit_method(
+        self, method: Method, train: Positions, intercept: bool, history: bool = True
+    ) -> Fit:
         """Fit a method of poolwise on some target rows, with all of the history or without it."""
         rows = TableRows(
             ArrayTable(self.X[train], self.names),
@@ -149,7 +151,7 @@ class TargetRows:
         problem = problem if history else without_sources(problem)
         return method.solve(replace(problem, intercept=intercept))
 
-    def _fit_stacked(self, estimator: Any, train: Rows) -> Stacked:
+    def _fit_stacked(self, estimator: Any, train: Positions) -> StackedFit:
         """Fit a user's estimator on all rows, with NaN where a source lacks a column."""
         problem = self.intake.problem
         if rowless := [n for n in problem.sources if n not in problem.source_rows]:
@@ -184,11 +186,11 @@ class TargetRows:
             with threadpool_limits(threads, user_api="openmp"):
                 return np.asarray(fitted.predict(X), dtype=np.float64)
 
-        return Stacked(predict)
+        return StackedFit(predict)
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked:
+class StackedFit:
     """A user's estimator, fitted on stacked rows."""
 
     predict: Callable[[Array], Array]

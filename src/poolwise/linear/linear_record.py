@@ -18,7 +18,7 @@ from poolwise.errors import PoolwiseWarning
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.student_t import StudentT
-from poolwise.moments.json_format import Part, numbers
+from poolwise.moments.json_format import JsonObject, numbers
 from poolwise.moments.moments_json import MomentsRecord
 
 NotNegative = Annotated[float, Meta(ge=0.0)]
@@ -27,7 +27,7 @@ WARNINGS = {kind.__name__: kind for kind in PoolwiseWarning.__subclasses__()}
 TYPES: tuple[type, ...] = (LinearFit, StudentT, *WARNINGS.values())  # of a fit in memory
 
 
-class CautionRecord(Part):
+class CautionRecord(JsonObject):
     """A warning of the fit: the name of its class in poolwise.errors, and what it says."""
 
     kind: str
@@ -38,7 +38,7 @@ class CautionRecord(Part):
             raise ValueError(f"{self.kind[:40]!r} is not a warning of poolwise")
 
 
-class StudentTRecord(Part):
+class StudentTRecord(JsonObject):
     """The distribution of an estimate over its standard deviation: Student's, or normal.
 
     freedom: degrees of freedom, null for a normal distribution
@@ -52,7 +52,7 @@ class StudentTRecord(Part):
             raise ValueError("an averaged deviation needs a `freedom` above 2")
 
 
-class TablesRecord(Part):
+class TablesRecord(JsonObject):
     """The moments of a target and of its sources, by name."""
 
     target: MomentsRecord
@@ -82,7 +82,7 @@ class ModelMomentsRecord(TablesRecord):
     derived: TablesRecord | None
 
 
-class LinearRecord(Part, tag_field="kind", tag="linear", dict=True):
+class LinearRecord(JsonObject, tag_field="kind", tag="linear", dict=True):
     """A linear fit: a row x is predicted as level + (x - centre) coef, held within bounds.
 
     names: d features; coef and centre have d entries

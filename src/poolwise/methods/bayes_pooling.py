@@ -22,10 +22,10 @@ from poolwise.methods.bayes.missing import shortened
 from poolwise.methods.bayes.priors import ZELLNER_SLACK, grid
 from poolwise.methods.bayes.pseudo_rows import (
     Compressed,
+    ConflictLevels,
     Frames,
     Group,
     Information,
-    Levels,
     compressed,
     every_setting,
     frames,
@@ -287,7 +287,9 @@ def model(scaled: Scaled) -> Model:
     return Model(scaled, sources, groups, replace(evidence, frames=said(settings)))
 
 
-def _groups(scaled: Scaled, sources: tuple[Compressed, ...], known: Levels) -> tuple[Group, ...]:
+def _groups(
+    scaled: Scaled, sources: tuple[Compressed, ...], known: ConflictLevels
+) -> tuple[Group, ...]:
     everything = np.arange(len(scaled.features))
     groups: list[Group] = []
     kinds: tuple[str, ...] = ()

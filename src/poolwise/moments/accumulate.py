@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from poolwise.moments.moments import Moments
 
 
-class Made:
+class MomentsFactory:
     """Constructors of `Moments`: from no rows, rows, sums, and the moments of many tables."""
 
     def __post_init__(self: Any) -> None:
@@ -296,7 +296,7 @@ class Made:
 
 
 def _summed(
-    make: type[Made], names: Sequence[str], blocks: Iterable[Block], precision: Precision
+    make: type[MomentsFactory], names: Sequence[str], blocks: Iterable[Block], precision: Precision
 ) -> Moments:
     """Return the moments of rows, each read once.
 
@@ -327,7 +327,7 @@ def _summed(
 class _Reader:
     """Adds up rows, in a new run whenever one cannot take the next chunk."""
 
-    def __init__(self, make: type[Made], names: tuple[str, ...]) -> None:
+    def __init__(self, make: type[MomentsFactory], names: tuple[str, ...]) -> None:
         self.make, self.names = make, names
         self.before: Moments | None = None  # of the runs before this one
         self.run: RowSums | SlicedSums | ExactRun | None = None

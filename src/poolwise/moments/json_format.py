@@ -26,7 +26,7 @@ UNIQUE = msgspec.Meta(min_length=1, extra_json_schema={"uniqueItems": True})  # 
 CONTAINERS = (dict, list, tuple, np.ndarray)
 
 
-class Part(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+class JsonObject(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One JSON object of a file: exactly the declared keys."""
 
 
@@ -35,7 +35,7 @@ class _Header(msgspec.Struct):
     version: int
 
 
-T = TypeVar("T", bound=Part)
+T = TypeVar("T", bound=JsonObject)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,9 @@ class Format(Generic[T]):
             part["description"] = cleandoc(part.get("description", ""))
         own = parts.pop(self.struct.__name__)
         kinds = [
-            kind for kind in self.struct.__mro__ if issubclass(kind, Part) and kind is not Part
+            kind
+            for kind in self.struct.__mro__
+            if issubclass(kind, JsonObject) and kind is not JsonObject
         ]
         own["description"] = "\n\n".join(cleandoc(kind.__doc__ or "") for kind in kinds)
         whole = {

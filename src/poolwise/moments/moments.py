@@ -10,7 +10,7 @@ import numpy as np
 
 from poolwise._typing import Array
 from poolwise.errors import BadColumns, BadTable, BadWeights, NotFinite
-from poolwise.moments.accumulate import Made
+from poolwise.moments.accumulate import MomentsFactory
 from poolwise.moments.merging import without
 from poolwise.moments.moments_json import InFiles
 from poolwise.numerics.chunks import HEAVIEST, WEIGHTS, check_sizes
@@ -21,7 +21,7 @@ from poolwise.wording import plural
 
 
 @dataclass(frozen=True, eq=False)
-class Moments(Made, InFiles):
+class Moments(MomentsFactory, InFiles):
     r"""Count, weight, mean, scatter and range of named columns.
 
     For rows :math:`z_i` with weights :math:`w_i`, it holds the number of rows,

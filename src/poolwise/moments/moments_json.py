@@ -14,7 +14,7 @@ from msgspec import Meta
 from poolwise._typing import AnyPath, Array
 from poolwise.moments.atomic_write import write
 from poolwise.moments.disclosure import check_shareable
-from poolwise.moments.json_format import MOST_BYTES, Format, Part, check_distinct, numbers
+from poolwise.moments.json_format import MOST_BYTES, Format, JsonObject, check_distinct, numbers
 from poolwise.moments.moment_checks import first_of, flaw_of, rounding_of
 from poolwise.numerics.chunks import HEAVIEST, check_sizes
 from poolwise.numerics.exact_sums import ExactSums
@@ -31,7 +31,7 @@ Power = Annotated[int, Meta(ge=-(2**14), le=2**14)]  # of doubles, after a hundr
 Hexadecimal = Annotated[str, Meta(pattern="^-?[0-9a-f]+$", max_length=2**14)]
 
 
-class ExactSumsRecord(Part):
+class ExactSumsRecord(JsonObject):
     """The sums of w z z' over rows z, whose last entry is a one, without rounding.
 
     units: p + 1 powers of two
@@ -54,7 +54,7 @@ class ExactSumsRecord(Part):
         return ExactSums(gram, units)
 
 
-class MomentsRecord(Part, dict=True):
+class MomentsRecord(JsonObject, dict=True):
     """Count, weight, mean, scatter and range of p named columns.
 
     names: p names, no two alike; the response is one of them

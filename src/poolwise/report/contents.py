@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from poolwise.errors import PoolwiseWarning, TooFewRows
 from poolwise.evaluation import Diagnosis, diagnose, plan
-from poolwise.evaluation.cross_validation import QUICK, SLOW, fit_seconds
+from poolwise.evaluation.compare import QUICK, SLOW, fit_seconds
 from poolwise.linear.fit import plain
 from poolwise.linear.problem import Problem
 from poolwise.methods import needs_rows

@@ -9,8 +9,8 @@ import numpy as np
 
 from poolwise.errors import BadWeights
 from poolwise.evaluation import Diagnosis
+from poolwise.evaluation.compare import compare_intake
 from poolwise.evaluation.comparison import FEW_TEST_ROWS, LEVEL, Comparison
-from poolwise.evaluation.cross_validation import compare_intake
 from poolwise.evaluation.diagnosis import reasons
 from poolwise.evaluation.target_folds import (
     BASELINE,

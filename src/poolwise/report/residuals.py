@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.errors import NeedsRows, TooFewRows
-from poolwise.evaluation.cross_validation import fold_fits
+from poolwise.evaluation.compare import fold_fits
 from poolwise.linear.problem import Method
 from poolwise.moments.progress import tracked
 from poolwise.numerics.precision import Precision

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from poolwise.errors import BadColumns, BadOption, BadTable, NotNumeric
+from poolwise.tables.arrow_streams import is_stream
 from poolwise.tables.encoding import MOST_LEVELS, Column, KnownLevels
 from poolwise.tables.file_table import kinds_in_files, open_files, readers_of
 from poolwise.tables.files import Files
 from poolwise.tables.frames import numbers_among
 from poolwise.tables.memory import Table, open_table
+from poolwise.tables.shards import StreamedTable
 from poolwise.tables.sources import find_frame, is_elsewhere, open_frame
-from poolwise.tables.streamed import StreamedTable
-from poolwise.tables.streams import is_stream
 from poolwise.wording import listed
 
 

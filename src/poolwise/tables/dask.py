@@ -18,9 +18,17 @@ from typing import Any, Literal
 from threadpoolctl import threadpool_limits
 
 from poolwise.errors import BadOption, NotInstalled, NotNumeric, PoolwiseError, WorkersLost
-from poolwise.tables import streamed
 from poolwise.tables.arrow import Kind, kind_of
-from poolwise.tables.streamed import ArrowShard, Done, FrameBatches, Part, Seen, Shard, Task
+from poolwise.tables.shards import (
+    ArrowShard,
+    Done,
+    FrameBatches,
+    Part,
+    Seen,
+    Shard,
+    Task,
+    read_alone,
+)
 
 PATIENCE = 60.0  # seconds between checks that workers are left
 ADDED_AT_ONCE = 64  # partitions whose results one task of a local scheduler adds up
@@ -35,7 +43,7 @@ class DaskWorkers:
     def each(self, task: Task, shards: Sequence[Shard], seen: Seen) -> Iterator[Any]:
         """Run a task on every shard; yield the results in the order of the shards."""
         if shards:
-            read = partial(streamed.read_alone, task)
+            read = partial(read_alone, task)
             send = partial(self.client.map, read, shards, pure=False)
             yield from _results(self.client, [shard.where for shard in shards], send, seen)
 
@@ -103,7 +111,7 @@ def kind_of_type(dtype: Any) -> Kind | Literal["any"] | None:
 
 
 def _read_partition(task: Task, kinds: Mapping[str, Kind], where: str, frame: Any) -> Done:
-    return streamed.read_alone(task, _partition(frame, task.names, kinds, where))
+    return read_alone(task, _partition(frame, task.names, kinds, where))
 
 
 def _partition(frame: Any, names: Sequence[str], kinds: Mapping[str, Kind], where: str) -> Shard:

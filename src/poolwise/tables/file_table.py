@@ -14,7 +14,7 @@ from poolwise.tables.csv import CsvReader
 from poolwise.tables.file_reader import Reader
 from poolwise.tables.files import File, Files, find_files
 from poolwise.tables.parquet import FeatherReader, ParquetReader
-from poolwise.tables.streamed import (
+from poolwise.tables.shards import (
     Part,
     Seen,
     StreamedTable,

@@ -49,6 +49,7 @@ from poolwise.tables.moments_table import (
     part_of,
 )
 from poolwise.tables.rows import Pattern, TableRows, named_patterns
+from poolwise.tables.shards import StreamedTable
 from poolwise.tables.sources import (
     Given,
     Sources,
@@ -57,7 +58,6 @@ from poolwise.tables.sources import (
     rows_of,
     sources_of,
 )
-from poolwise.tables.streamed import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.wording import listed
 

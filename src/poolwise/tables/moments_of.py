@@ -29,7 +29,7 @@ from poolwise.tables.memory import Table
 from poolwise.tables.parts import PartedRows, Parts
 from poolwise.tables.row_splitter import Lacks, Tally
 from poolwise.tables.rows import Pattern, TableRows, pattern_name
-from poolwise.tables.streamed import StreamedTable
+from poolwise.tables.shards import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
 
 

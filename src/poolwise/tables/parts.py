@@ -29,7 +29,7 @@ from poolwise.tables.encoding import Column, KnownLevels, wholes
 from poolwise.tables.file_reader import Reader
 from poolwise.tables.file_table import FileBatches
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
-from poolwise.tables.streamed import StreamedTable, Threads
+from poolwise.tables.shards import StreamedTable, Threads
 from poolwise.tables.streamed_rows import PatternSums, SumByPattern, check_few, without_void
 
 ON_CLUSTER = 8  # files that a cluster reads at the same time

@@ -17,7 +17,7 @@ from poolwise.tables.arrow import encode, is_missing
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.files import Nulls
 from poolwise.tables.rows import rows_at_once, without_features
-from poolwise.tables.streamed import Part
+from poolwise.tables.shards import Part
 from poolwise.wording import capital, counted, plural
 
 Lacks: TypeAlias = tuple[str, ...]

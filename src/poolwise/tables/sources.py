@@ -12,21 +12,21 @@ from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
 from poolwise.numerics.chunks import weights_as_numbers
 from poolwise.tables.arrow import kinds_wanted
+from poolwise.tables.arrow_streams import Stream, is_stream
 from poolwise.tables.encoding import Column
 from poolwise.tables.file_table import open_files
 from poolwise.tables.files import Files
 from poolwise.tables.memory import ArrayTable, Table, name_of, open_table, response_numbers
 from poolwise.tables.rows import TableRows
-from poolwise.tables.streamed import StreamedTable
+from poolwise.tables.shards import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
-from poolwise.tables.streams import Stream, is_stream
 from poolwise.wording import capital
 
 # Frames whose rows are not in this process: package and name of the type -> our module.
 FRAMES_ELSEWHERE = {
     ("dask.dataframe", "DataFrame"): "dask",
     ("pyspark.sql", "DataFrame"): "spark",
-    ("pyarrow._dataset", "Dataset"): "streams",
+    ("pyarrow._dataset", "Dataset"): "arrow_streams",
 }
 
 
@@ -155,7 +155,7 @@ def find_frame(table: Any, where: str) -> UnreadFrame:
     """Find the engine of a frame of a cluster, a dataset or a stream, and its columns."""
     module = _engine_of(table)
     if module is None:
-        module, table = "streams", Stream(table, where)
+        module, table = "arrow_streams", Stream(table, where)
     engine = import_module(f"poolwise.tables.{module}")
     types: list[tuple[str, Any]] = engine.types_of(table)
     if len(dict(types)) < len(types):

@@ -15,9 +15,17 @@ from itertools import chain
 from typing import Any
 
 from poolwise.errors import BadOption, NotInstalled, PoolwiseError, WorkersLost
-from poolwise.tables import streamed
 from poolwise.tables.arrow import Kind
-from poolwise.tables.streamed import ArrowShard, Done, FrameBatches, Part, Seen, Shard, Task
+from poolwise.tables.shards import (
+    ArrowShard,
+    Done,
+    FrameBatches,
+    Part,
+    Seen,
+    Shard,
+    Task,
+    read_alone,
+)
 
 FOUND = "number long, found binary"  # of a shard or partition, and its result
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean")
@@ -127,7 +135,7 @@ def _found(number: int, task: Task, shard: Shard) -> Any:
     import pyarrow as pa
 
     try:
-        found: Any = streamed.read_alone(task, shard)
+        found: Any = read_alone(task, shard)
     except PoolwiseError as error:
         found = error
     return pa.record_batch({"number": [number], "found": [pickle.dumps(found)]})

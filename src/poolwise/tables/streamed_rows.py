@@ -16,7 +16,7 @@ from poolwise.moments.moments import Moments
 from poolwise.numerics.precision import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, wholes
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
-from poolwise.tables.streamed import Part, StreamedTable
+from poolwise.tables.shards import Part, StreamedTable
 
 MOST_PATTERNS = 1000  # each is a source, and holds a matrix
 T = TypeVar("T")

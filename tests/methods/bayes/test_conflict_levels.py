@@ -1,4 +1,4 @@
-"""Levels of conflict of several sources, against every combination of them."""
+"""ConflictLevels of conflict of several sources, against every combination of them."""
 
 from itertools import product
 

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from poolwise import Files, moments_of
 from poolwise.errors import BadFile, BadOption, LeftOut, NotFinite, PoolwiseError
 from poolwise.tables import parquet
-from poolwise.tables.streamed import LevelsFound
+from poolwise.tables.shards import LevelsFound
 from tests.tables.dask.cluster import until
 from tests.tables.dask.reading import SUMS, WRITERS, opened, read, write
 from tests.tables.same import same

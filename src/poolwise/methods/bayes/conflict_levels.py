@@ -13,7 +13,7 @@ import numpy as np
 
 from poolwise._typing import Array
 from poolwise.methods.bayes.evidence import Evidence, Places, runs
-from poolwise.methods.bayes.pseudo_rows import MOST, Group, Levels, frames
+from poolwise.methods.bayes.pseudo_rows import MOST, ConflictLevels, Group, frames
 
 SWEEPS = 3
 SETTLED = 0.02  # change of a probability that ends the sweeps
@@ -21,7 +21,7 @@ DOMINANT = 12  # points of the grid on which sweeps are made
 DOUBT = 0.02  # least probability of a level that is considered
 
 
-def probable_settings(groups: Sequence[Group], known: Levels, evidence: Evidence) -> Array:
+def probable_settings(groups: Sequence[Group], known: ConflictLevels, evidence: Evidence) -> Array:
     """Return the probable combinations of levels, as probabilities (settings, sources, levels)."""
     field = _MeanField(groups, known, evidence)
     return _around(field.settled())
@@ -43,7 +43,7 @@ def _around(belief: Array) -> Array:
 class _MeanField:
     """Probabilities of the levels of each source, given those of the others."""
 
-    def __init__(self, groups: Sequence[Group], known: Levels, evidence: Evidence) -> None:
+    def __init__(self, groups: Sequence[Group], known: ConflictLevels, evidence: Evidence) -> None:
         self.groups, self.known, self.evidence = groups, known, evidence
         self.account = np.zeros(1, dtype=np.intp)  # the first; the search looks at the others
         sources = sum(len(g.members) for g in groups)

@@ -83,7 +83,7 @@ def compressed(source: ScaledTable, target: ScaledTable, *, intercept: bool) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class ConflictLevels:
     """Levels of conflict, of which the first is no conflict. All arrays have the shape (L,)."""
 
     slopes: Array  # tau, in units of the source's noise
@@ -95,7 +95,7 @@ class Levels:
         return len(self.slopes)
 
 
-def levels(*, intercept: bool) -> Levels:
+def levels(*, intercept: bool) -> ConflictLevels:
     """Return the levels: none, in the intercept, in all coefficients, and unlimited."""
     kinds = [
         (0.0, 0.0, 0.0),
@@ -105,7 +105,7 @@ def levels(*, intercept: bool) -> Levels:
     ]
     rest = (1.0 - AGREES) / (len(kinds) - 1)
     slopes, level, both = np.array(kinds).T
-    return Levels(slopes, level, both, np.log([AGREES, *[rest] * (len(kinds) - 1)]))
+    return ConflictLevels(slopes, level, both, np.log([AGREES, *[rest] * (len(kinds) - 1)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Information:
         )
 
 
-def information(source: Compressed, known: Levels, *, intercept: bool) -> Information:
+def information(source: Compressed, known: ConflictLevels, *, intercept: bool) -> Information:
     """Return the information of a source at each level of conflict."""
     J, k, lead = source.J, source.k, int(intercept)
     slopes = J[:, lead:] @ J[:, lead:].T / max(J.shape[1] - lead, 1)

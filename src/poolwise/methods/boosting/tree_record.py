@@ -21,7 +21,7 @@ from poolwise.methods.boosting.candidates import Candidates
 from poolwise.methods.boosting.stack import MOST, Spread, Stack
 from poolwise.methods.boosting.tree_fit import TreeFit
 from poolwise.methods.boosting.trees import DerivedColumn, TreeMean, Trees
-from poolwise.moments.json_format import UNIQUE, Part, check_distinct, numbers
+from poolwise.moments.json_format import UNIQUE, JsonObject, check_distinct, numbers
 from poolwise.numerics.chunks import LARGEST
 
 Place = Annotated[int, Meta(ge=0, le=2**31)]
@@ -32,7 +32,7 @@ TYPES: tuple[type, ...] = (  # of a fit in memory, beside those of a linear one
 )
 
 
-class BoosterRecord(Part, dict=True):
+class BoosterRecord(JsonObject, dict=True):
     """A sum of trees. A node is a place in the lists, and its children come after it.
 
     baseline: where the sum begins
@@ -78,7 +78,7 @@ class BoosterRecord(Part, dict=True):
         return Trees(**given | {"missing_left": given["missing_left"].astype(np.bool_)})
 
 
-class MeanOfTrees(Part):
+class MeanOfTrees(JsonObject):
     """The mean of some `boosters`, by their places in the list; each has this number of `trees`."""
 
     trees: Annotated[int, Meta(ge=0, le=2**20)]
@@ -101,7 +101,7 @@ class DerivedColumnRecord(MeanOfTrees):
         check_distinct("input", self.inputs)
 
 
-class HeldOutErrorsRecord(Part):
+class HeldOutErrorsRecord(JsonObject):
     """Errors of the candidates, in their order, and of their weighted mean."""
 
     rows: Annotated[int, Meta(ge=1, le=2**53)]
@@ -111,7 +111,7 @@ class HeldOutErrorsRecord(Part):
     fall_error: NotNegative
 
 
-class SpreadRecord(Part):
+class SpreadRecord(JsonObject):
     """Errors on target rows that were left out: their root mean square and, rising, their sizes."""
 
     rows: Annotated[float, Meta(ge=1.0 - 1e-9)]
@@ -123,7 +123,7 @@ class SpreadRecord(Part):
             raise ValueError("`sizes` must rise")
 
 
-class EffectRecord(Part):
+class EffectRecord(JsonObject):
     """The mean prediction with one feature held at several values, which rise."""
 
     feature: str
@@ -140,7 +140,7 @@ class EffectRecord(Part):
             raise ValueError("`values` must rise")
 
 
-class StackRecord(Part):
+class StackRecord(JsonObject):
     """A weighted mean of candidates, each held within bounds.
 
     linear: of the features alone
@@ -167,7 +167,7 @@ class StackRecord(Part):
             raise ValueError("`weights` must sum to one")
 
 
-class TreesRecord(Part, tag_field="kind", tag="trees"):
+class TreesRecord(JsonObject, tag_field="kind", tag="trees"):
     """A fit that learnt from rows, with columns derived by trees.
 
     linear: of the features and the derived columns; it predicts unless there is a stack

@@ -19,7 +19,7 @@ from poolwise.errors import NotWritten
 from poolwise.linear.fit import plain
 from poolwise.linear.problem import Method
 from poolwise.methods import METHODS, name_of_method
-from poolwise.moments.json_format import Part, reason
+from poolwise.moments.json_format import JsonObject, reason
 from poolwise.wording import listed
 
 INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no such numbers
@@ -41,12 +41,12 @@ def _struct(name: str, kind: type[Any]) -> Any:
     declared = [(field.name, _in_json(hints[field.name])) for field in fields(kind)]
     told = {"__doc__": (kind.__doc__ or "").partition("\n")[0]}
     return msgspec.defstruct(
-        kind.__name__, declared, bases=(Part,), namespace=told, tag_field="name", tag=name
+        kind.__name__, declared, bases=(JsonObject,), namespace=told, tag_field="name", tag=name
     )
 
 
 if TYPE_CHECKING:
-    MethodRecord = Part
+    MethodRecord = JsonObject
     MethodName = str
 else:
     MethodRecord = reduce(or_, (_struct(name, kind) for name, kind in METHODS.items()))

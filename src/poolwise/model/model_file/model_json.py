@@ -27,7 +27,7 @@ from poolwise.model.model_file.method_records import (
     not_saved,
     record_of,
 )
-from poolwise.moments.json_format import UNIQUE, Format, Part, check_distinct, reason
+from poolwise.moments.json_format import UNIQUE, Format, JsonObject, check_distinct, reason
 from poolwise.moments.moments_json import record_of as record_of_moments
 from poolwise.tables.encoding import Column, Levels, encoded
 from poolwise.wording import listed
@@ -35,7 +35,7 @@ from poolwise.wording import listed
 Unseen = Literal["raise", "ignore"]
 
 
-class OptionsRecord(Part):
+class OptionsRecord(JsonObject):
     """Parameters of the regressor, which a later fit or update follows."""
 
     method: MethodName | MethodRecord
@@ -45,7 +45,7 @@ class OptionsRecord(Part):
     precision: Literal["auto", "fast", "accurate", "exact"]
 
 
-class ColumnRecord(Part):
+class ColumnRecord(JsonObject):
     """A column of a table to predict.
 
     levels: levels of a column of texts, the reference level first; null for numbers
@@ -64,7 +64,7 @@ class ColumnRecord(Part):
         check_distinct("level", self.levels or ())
 
 
-class LevelsRecord(Part):
+class LevelsRecord(JsonObject):
     """The levels of a column as moments are matched with them in an update.
 
     reference: the level without an indicator; null where none is known
@@ -78,7 +78,7 @@ class LevelsRecord(Part):
         check_distinct("level", self.indicated)
 
 
-class ModelFile(Part, dict=True):
+class ModelFile(JsonObject, dict=True):
     """A fitted model, as poolwise.PooledRegressor.save writes it.
 
     Numbers are doubles: read them with a parser that rounds correctly. Features are the columns in
@@ -117,7 +117,7 @@ class ModelFile(Part, dict=True):
     def parameters(self) -> dict[str, Any]:
         """Parameters of the regressor."""
         given = asdict(self.options)
-        if isinstance(given["method"], Part):
+        if isinstance(given["method"], JsonObject):
             given["method"] = method_in(given["method"])
         return given
 
@@ -186,7 +186,7 @@ def text_of(
         raise not_saved("it holds a number that is not finite", "Fit it again.") from None
 
 
-def _plain(record: type[Part], source: object) -> dict[str, Any]:
+def _plain(record: type[JsonObject], source: object) -> dict[str, Any]:
     """Return the attributes that a record declares."""
     return {key: getattr(source, key) for key in record.__struct_fields__}
 

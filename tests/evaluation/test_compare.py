@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from poolwise import Comparison, Moments, PooledRegressor, Problem, Sources, compare, plan, report
 from poolwise.errors import BadOption, BadWeights, DataWarning, TooFewRows
-from poolwise.evaluation.cross_validation import repeats_of
+from poolwise.evaluation.compare import repeats_of
 from poolwise.evaluation.target_folds import contenders_of
 from poolwise.methods import DerivedPooling
 from poolwise.methods.data_pooling import DataPooling
