@@ -94,7 +94,7 @@ class DataPooling(BaseEstimator):
         if len(known) < len(tables) or self.ridge != 0.0:
             return None, None
         if self.weights is None and not noise.cautions and fit.covariance is not None and fit.noise:
-            ratio, at_zero = known[0] / fit.noise, fit.intercept_variance  # optimal: M inverse
+            ratio, at_zero = known[0] / fit.noise, fit.intercept_variance  # the weights are optimal
             return ratio * fit.covariance, None if at_zero is None else ratio * at_zero
         if rounding_error(pool.scatter, pool.index(fit.names)) > POOR_VARIANCE:
             return None, None  # sums in doubles would have no correct digit here

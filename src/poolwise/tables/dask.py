@@ -19,16 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from poolwise.errors import BadOption, NotInstalled, NotNumeric, PoolwiseError, WorkersLost
 from poolwise.tables.arrow import Kind, kind_of
-from poolwise.tables.shards import (
-    ArrowShard,
-    Done,
-    FrameBatches,
-    Part,
-    Seen,
-    Shard,
-    Task,
-    read_alone,
-)
+from poolwise.tables.shards import ArrowShard, FrameBatches, Part, Seen, Shard, Task, read_alone
 
 PATIENCE = 60.0  # seconds between checks that workers are left
 ADDED_AT_ONCE = 64  # partitions whose results one task of a local scheduler adds up
@@ -110,7 +101,7 @@ def kind_of_type(dtype: Any) -> Kind | Literal["any"] | None:
         return None
 
 
-def _read_partition(task: Task, kinds: Mapping[str, Kind], where: str, frame: Any) -> Done:
+def _read_partition(task: Task, kinds: Mapping[str, Kind], where: str, frame: Any) -> Any:
     return read_alone(task, _partition(frame, task.names, kinds, where))
 
 
@@ -138,7 +129,7 @@ def _partition(frame: Any, names: Sequence[str], kinds: Mapping[str, Kind], wher
     return ArrowShard(table.to_batches(), tuple(names), where)
 
 
-def _added(first: Done, *more: Done) -> Done:
+def _added(first: Any, *more: Any) -> Any:
     return reduce(add, more, first)
 
 

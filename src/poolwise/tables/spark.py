@@ -16,16 +16,7 @@ from typing import Any
 
 from poolwise.errors import BadOption, NotInstalled, PoolwiseError, WorkersLost
 from poolwise.tables.arrow import Kind
-from poolwise.tables.shards import (
-    ArrowShard,
-    Done,
-    FrameBatches,
-    Part,
-    Seen,
-    Shard,
-    Task,
-    read_alone,
-)
+from poolwise.tables.shards import ArrowShard, FrameBatches, Part, Seen, Shard, Task, read_alone
 
 FOUND = "number long, found binary"  # of a shard or partition, and its result
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean")
@@ -142,7 +133,7 @@ def _found(number: int, task: Task, shard: Shard) -> Any:
 
 
 def _opened(found: bytes, seen: Seen) -> Any:
-    done: Done | PoolwiseError = pickle.loads(found)
+    done = pickle.loads(found)
     if isinstance(done, PoolwiseError):
         raise done
     seen(done.rows, done.size)
