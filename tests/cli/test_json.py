@@ -2,12 +2,10 @@
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from poolwise.evaluation import cross_validation
 from tests.cli.entry import quick
 from tests.methods.boosting.few_trees import grow_few
 
@@ -200,8 +198,6 @@ def test_a_model_with_trees_tells_its_candidates(fitted, monkeypatch):
 
 def test_a_comparison_tells_what_methods_with_trees_are_made_of(fitted, monkeypatch):
     grow_few(monkeypatch, stages=(1, 2, 4), own=3)
-    once = partial(cross_validation.compare_intake, repeats=1)
-    monkeypatch.setattr(cross_validation, "compare_intake", once)
     asked = ["compare", *TABLES, "--method", "boosted_pooling", "--folds", "2", "--json"]
     told = quick(fitted, monkeypatch, *asked)
     assert told.exit_code == 0, told.output
