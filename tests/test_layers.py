@@ -130,6 +130,12 @@ def test_the_core_needs_few_packages():
             assert outside(name, path) <= CORE[own], name
 
 
+def test_only_moments_and_the_solver_know_how_the_scatter_is_stored():
+    knowing = {name for name, path in ALL if "numerics.scatter" in inside(name, path)}
+    assert "moments.moments" in knowing
+    assert {layer_of(name) for name in knowing - {"model.saving"}} <= {"numerics", "moments"}
+
+
 def test_each_engine_is_named_in_a_module_that_is_there():
     assert {f"tables.{module}" for module in memory.ENGINES.values()} <= {name for name, _ in ALL}
 

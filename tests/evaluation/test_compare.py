@@ -304,16 +304,26 @@ def test_one_rule_for_seeds_whoever_draws(data, seed):
             asked()
 
 
-def test_compare_and_report_say_the_same_of_a_method_with_trees(monkeypatch):
+@pytest.mark.parametrize("method", ["derived_pooling", "auto"])
+def test_compare_and_report_say_the_same_of_a_method_with_trees(monkeypatch, method):
     grow_few(monkeypatch, stages=(1, 2, 4), own=3)
     given = world("smooth", rows=40, history=80)
-    own = {"sources": given.source, "methods": ["derived_pooling"]}
+    own = {"sources": given.source, "methods": [method]}
     found = compare(given.X, given.y, **own)
-    assert found.nonlinear == ("derived_pooling",)
-    made = report(given.X, given.y, **own, method="derived_pooling")
+    assert found.nonlinear == (method,)
+    made = report(given.X, given.y, **own, method=method)
     assert found.verdict.headline == made.verdict.headline
-    assert found.verdict.headline.startswith("Measured with derived_pooling: ")
-    assert "Expected with bayes_pooling, a linear model of the same tables: " in str(found.verdict)
+    assert found.verdict.headline.startswith(f"Measured with {method}: ")
+    assert "Expected with bayes_pooling" in str(found.verdict)
+
+
+def test_compare_and_report_expect_the_same_where_nothing_was_measured_without_history(data):
+    X, y, X_old, y_old = data
+    found = compare(X, y, sources=(X_old, y_old), methods=["target_only"])
+    made = report(X, y, sources=(X_old, y_old), method="target_only")
+    assert found.verdict.headline == made.verdict.headline
+    assert found.verdict.basis == "expected"
+    assert "No method of poolwise was measured" in str(found.verdict)
 
 
 @pytest.mark.parametrize(("features", "sources"), [(3, 1), (50, 5), (90, 10)])

@@ -102,7 +102,7 @@ def test_the_verdict_on_a_model_with_trees_says_that_it_is_about_linear_models(m
     assert found.headline.startswith(about)
     assert found.headline.split(": ", 1)[1] == linear.headline.split(": ", 1)[1]
     assert found.level == linear.level
-    assert "The effect of history on this model was not measured" in found.text
+    assert "was not measured; compare and report measure it" in found.text
     assert "\n\nWhat follows is about linear models" in str(diagnose(model))
     json.dumps(diagnose(model).to_dict(), allow_nan=False)
     if method == "boosted_pooling":

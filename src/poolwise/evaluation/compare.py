@@ -65,7 +65,8 @@ def compare(
         included, since the others are compared with it.
     cv : int, splitter or iterable, optional
         How to split the complete target rows; by default five folds, ten times, or less often if
-        a fit takes long. An integer is a number of folds, as many times.
+        a fit takes long. An integer is a number of folds,
+        repeated as often.
     sample_weight : array-like, optional
         Row weights of the target.
     fit_intercept : bool, default=True
@@ -165,8 +166,10 @@ def compare_intake(
         judged=judged,
     )
     method = found.judged_method
-    if method is None or method not in found.scores or not intake.problem.sources:
+    if not intake.problem.sources or (method is not None and method not in found.scores):
         return found
+    if method is None:
+        return replace(found, expected=gain(intake.problem).effect(intake.problem.target.rows))
     contender = contenders[method]
     alone = [data.rmse(data.fit(contender, train, history=False), test) for train, test in folds]
     expected = None if judged else _expected(intake.problem, method, contender)

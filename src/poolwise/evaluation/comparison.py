@@ -26,6 +26,9 @@ from poolwise.wording import html_table, paragraph, plural, text_table
 
 FEW_TEST_ROWS = 5  # with fewer, the RMSE of a fold is far from the RMSE of all rows
 MOST_EFFECTS = 5  # of new columns that are named
+NOT_JUDGED = (
+    "No method of poolwise was measured with and without history; compare bayes_pooling, too."
+)
 LEVEL = 0.05  # of a difference between methods, after correction for their number
 
 
@@ -163,7 +166,7 @@ class Comparison:
             rows = plural(self.target_rows, "recent row")
             return no_history(f"There is no history to compare with {rows}.")
         if self.judged_method is None:
-            return unknown(f"no method was measured without it; compare {DEFAULT_METHOD}, too")
+            return verdict(self.expected, None, not_measured=NOT_JUDGED)
         if (effect := self.effect) is None:
             return unknown("the error without it is zero")
         is_linear = self.judged_method not in self.nonlinear

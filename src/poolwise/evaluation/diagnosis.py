@@ -172,16 +172,12 @@ def reasons(found: Diagnosis) -> list[str]:
 
 def _of_candidates(found: Diagnosis) -> list[str]:
     """Report the error of a model that is not linear on target rows that it was not fitted on."""
-    if found.is_linear:
+    if found.is_linear or (evidence := found.evidence) is None:
         return []
-    said = ["The effect of history on this model was not measured; report measures it."]
-    if (evidence := found.evidence) is None:
-        return said
     others = f"{evidence.errors['linear']:.4g} by its linear candidate"
     if evidence.alone is not None:
         others += f" and {evidence.alone:.4g} by the best candidate on the recent rows alone"
-    said.append(
+    return [
         f"This model has RMSE {evidence.error:.4g} on the {plural(evidence.rows, 'recent row')}, "
         f"each predicted by models that had not seen it, against {others}."
-    )
-    return said
+    ]

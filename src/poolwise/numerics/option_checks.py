@@ -10,7 +10,7 @@ LARGEST_SEED = 2**31 - 1  # LightGBM's range, which NumPy's and scikit-learn's h
 
 
 def checked_jobs(jobs: object, option: str = "n_jobs") -> int:
-    """Return how many threads to use: one unless told otherwise, -1 for one per processor."""
+    """Return how many threads to use: one by default, -1 for one per processor."""
     if jobs is None:
         return 1
     if not isinstance(jobs, Integral) or isinstance(jobs, bool) or (jobs < 1 and jobs != -1):

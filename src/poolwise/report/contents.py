@@ -12,7 +12,7 @@ from poolwise.evaluation import Diagnosis, diagnose, plan
 from poolwise.evaluation.compare import QUICK, SLOW, fit_seconds
 from poolwise.linear.fit import plain
 from poolwise.linear.problem import Problem
-from poolwise.methods import needs_rows
+from poolwise.methods import method_of, name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.summary import TreeSummary
 from poolwise.report.coefficients import coefficients
@@ -64,7 +64,8 @@ def contents(
 
     ``told`` are the warnings of the fit.
     """
-    effort = Effort.of(intake.problem, reads_rows=needs_rows(model.method_))
+    method = method_of(model.method)  # with its choice, if it chooses: that depends on the rows
+    effort = Effort.of(intake.problem, reads_rows=needs_rows(method))
     summary, found = model.summary(), diagnose(model, progress=progress)
     how: dict[str, Any] = {
         "precision": model.precision,
@@ -73,8 +74,8 @@ def contents(
     }
     seen, comparison = compared(
         intake,
-        model.method_,
-        summary.method,
+        method,
+        name_of_method(method),
         methods=methods,
         cv=cv,
         **how,
@@ -104,7 +105,7 @@ def contents(
             "trees": None if summary.trees is None else _trees(summary.trees, summary.reason),
             "diagnostics": findings(found),
             "plan": planned,
-            "residuals": residuals(intake, model.method_, folds=effort.folds, **how),
+            "residuals": residuals(intake, method, folds=effort.folds, **how),
             "cautions": [str(caution) for caution in told],
             "provenance": dict(provenance),
         },

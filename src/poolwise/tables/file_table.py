@@ -138,7 +138,7 @@ class FileBatches:
         return pa.schema([*reader.schema, *(pa.field(n, t) for n, t in absent)])
 
     def _csv_types(self, reader: Reader, names: Sequence[str]) -> dict[str, Any]:
-        """Return the types to read the columns of a CSV file as, which has no types of its own.
+        """Return the column types for reading a CSV file.
 
         Otherwise the first block would decide, wrongly for a column that is empty or integer there.
         """

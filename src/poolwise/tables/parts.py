@@ -2,7 +2,7 @@
 
 For an input ``2019.csv`` the folder holds ``2019.csv-KEY.moments.json``, with a number for each
 further pattern of missing columns, and ``2019.csv-KEY.part.json``, written last, which records
-what they were made from. A job that was killed repeats only the file it was reading.
+what they were made from. A job that was killed repeats only the files it was reading.
 """
 
 from __future__ import annotations

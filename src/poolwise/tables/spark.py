@@ -44,7 +44,7 @@ class SparkWorkers:
 def workers(session: Any) -> SparkWorkers:
     """Return the workers of a Spark session."""
     if not hasattr(session, "createDataFrame"):
-        raise BadOption.of("workers", session, "a SparkSession, where it is of pyspark")
+        raise BadOption.of("workers", session, "a SparkSession")
     return SparkWorkers(session)
 
 

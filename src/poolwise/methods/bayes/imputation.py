@@ -154,7 +154,7 @@ LEAST_SPREAD = 1e-8
 class Imputation:
     """One account of the features that a source lacks."""
 
-    B: Array  # (p, q): coefficients of lacking features on those that are there
+    B: Array  # (p, q): coefficients of lacking features on the others
     error: Array  # (p, p): sum of the covariances of the columns of B
     spread: float  # sum of the residual variances
     log_weight: float  # log probability, given the features of the target, up to a constant
@@ -218,7 +218,7 @@ def relation(
     lacks: NDArray[np.intp],
     spectrum: Spectrum | None = None,
 ) -> Ridge:
-    """Regress each lacking feature on those that are there, or on nothing.
+    """Regress each lacking feature on the others, or on nothing.
 
     ``spectrum`` is of the products of the features that are there, if it is known already.
     """

@@ -1,6 +1,6 @@
 r"""The model for rows that lack some features, from the same posterior.
 
-In the target the lacking features are :math:`x_M = m + x_O B + v` given those that are there.
+In the target the lacking features are :math:`x_M = m + x_O B + v` given the others.
 So the response has the coefficients :math:`\theta_O + B\theta_M` and the noise
 :math:`\sigma^2 + \theta_M^\top\Sigma_v\theta_M`. Sources that lack exactly these features inform
 about those coefficients directly; see ``short_posterior``.

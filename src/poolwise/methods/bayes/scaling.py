@@ -61,7 +61,7 @@ class Scaled:
     def feature_sets(self) -> tuple[tuple[int, ...], ...]:
         """The different sets of features that sources have.
 
-        First those that lack something, and among them those of most rows.
+        Sets that lack features come first, then sets with most rows.
         """
         weight: dict[tuple[int, ...], float] = {}
         for source in self.sources:

@@ -29,8 +29,8 @@ def simplex_weights(errors: Array, prior: Array, weights: Array | None = None) -
     r"""Return the posterior mean of weights that are not negative and sum to one.
 
     With :math:`R` the second moments of the candidates' errors on :math:`n` rows, the likelihood of
-    weights :math:`a` is :math:`(a^\top R a)^{-n/2}`, that of normal errors whose variance is
-    unknown; the prior is Dirichlet's. ``errors`` has the shape (n, candidates).
+    weights :math:`a` is :math:`(a^\top R a)^{-n/2}`, as for normal errors of unknown variance; the
+    prior is Dirichlet's. ``errors`` has the shape (n, candidates).
     """
     count = errors.shape[1]
     steps = STEPS.get(count, FEW)
