@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 from poolwise import Files, PooledRegressor, Sources, moments_of
 from poolwise.errors import BadColumns, BadSource, BadTable, LeftOut, NotNumeric
-from poolwise.tables import streams
+from poolwise.tables import arrow_streams
 from poolwise.tables.intake import gather
 from poolwise.tables.sources import find_frame, open_frame
 from tests.tables.same import same
@@ -92,7 +92,7 @@ def read(target, source, precision="exact"):
 def test_a_stream_gives_the_moments_of_the_same_rows_in_memory(
     make, target, rows, held, monkeypatch
 ):
-    monkeypatch.setattr(streams, "HELD", held)
+    monkeypatch.setattr(arrow_streams, "HELD", held)
     ours, theirs = read(target, make(rows)), read(target, rows)
     assert list(theirs.problem.sources) == ["old", "old without a"]
     assert same(ours.problem.sources, theirs.problem.sources)
@@ -100,8 +100,8 @@ def test_a_stream_gives_the_moments_of_the_same_rows_in_memory(
 
 
 def test_a_temporary_file_goes_with_the_fit(target, rows, monkeypatch, tmp_path):
-    monkeypatch.setattr(streams, "HELD", 500)
-    monkeypatch.setattr(streams.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(arrow_streams, "HELD", 500)
+    monkeypatch.setattr(arrow_streams.tempfile, "tempdir", str(tmp_path))
     table = pa.Table.from_pandas(rows, preserve_index=False)
     taken = read(target, table.to_reader(max_chunksize=13))
     assert len(list(tmp_path.iterdir())) == 1

@@ -170,7 +170,9 @@ def test_workers_without_poolwise_are_told(tmp_path, client, rows):
 
 def test_an_asynchronous_client_is_refused(client, tmp_path, rows):
     async def made():
-        async with distributed.Client(client.scheduler.address, asynchronous=True) as other:
+        async with distributed.Client(
+            client.scheduler.address, asynchronous=True, set_as_default=False
+        ) as other:
             opened(write(tmp_path / "old", rows), other)
 
     with pytest.raises(BadOption, match="not asynchronous"):
