@@ -226,7 +226,7 @@ FUZZED = ("numbers", "texts", "two sets", "large and small", "derived")
 
 
 def with_kinds(found):
-    """Fill in the kind of lines inside a fit: readers do not ask for it, since it can be no other."""
+    """Fill in the kind of lines inside a fit, which can be no other: readers do not ask for it."""
     fit = found["fit"]
     for line in (fit["linear"], *((fit.get("stack") or {}).get(n) for n in ("linear", "alone"))):
         if line is not None:
