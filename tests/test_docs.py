@@ -28,9 +28,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from typer.testing import CliRunner
 
 import poolwise
 from poolwise import METHODS, errors
+from poolwise.cli.app import app
 from poolwise.errors import PoolwiseError, PoolwiseWarning
 from poolwise.linear import theory
 
@@ -115,9 +117,8 @@ def output_of_command(line, block):
     """Run a command of ours in the working directory; return what it prints."""
     verb, *arguments = shlex.split(line, comments=True)
     assert verb == "poolwise", f"{line}: only our own commands are run"
-    command = [sys.executable, "-m", "poolwise.cli", *arguments]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert block.shown or not told.returncode, f"{line}\n{told.stderr}"
+    told = CliRunner().invoke(app, arguments)  # in this process, which has imported all it needs
+    assert block.shown or not told.exit_code, f"{line}\n{told.stderr}"
     return told.stdout + told.stderr
 
 

@@ -1,8 +1,6 @@
 """The demo runs as a user runs it."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -12,23 +10,15 @@ from tests.cli.test_json import VERBS, follows
 
 
 @pytest.mark.slow
-def test_the_demo_tells_both_stories_and_replaces_an_earlier_one_by_force(tmp_path):
+def test_the_demo_tells_both_stories_and_replaces_an_earlier_one_by_force(tmp_path, monkeypatch):
     for name in FILES:
         (tmp_path / name).write_text("old")
-    command = [
-        sys.executable,
-        "-m",
-        "poolwise.cli",
-        "demo",
-        "--draws",
-        "5",
-        "--out",
-        str(tmp_path),
-    ]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.returncode == 2
+    command = ["demo", "--draws", "5", "--out", str(tmp_path)]
+    told = quick(tmp_path, monkeypatch, *command)
+    assert told.exit_code == 2
     assert "exists already" in " ".join(told.stderr.split())
-    told = subprocess.run([*command, "--force"], capture_output=True, text=True, check=True)
+    told = quick(tmp_path, monkeypatch, *command, "--force")
+    assert told.exit_code == 0, told.output
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(FILES)
     assert "past patients   250" in told.stdout
     assert "Over all draws, pooling changes the mean error by -" in told.stdout
