@@ -59,6 +59,14 @@ def test_a_method_that_trusts_history_blindly_is_told_to_do_harm():
     assert told["sentences"][-1].startswith("Leave the history out")
 
 
+def test_methods_have_the_p_values_that_compare_gives_them(helping):
+    X, y, sources = diabetes()
+    names = [*FEW["methods"], "bayes_pooling"]
+    found = poolwise.compare(X, y, sources=sources, methods=names, cv=FEW["cv"])
+    shown = {x["method"]: x["p_holm"] for x in helping.data["methods"]["lines"]}
+    assert {x["method"]: x["p_holm"] for x in found.table()}.items() <= shown.items()
+
+
 def test_a_method_that_drops_history_is_told_to_drop_it():
     X, y, sources = bearings()
     made = poolwise.report(X, y, sources=sources, method="target_only", **FEW)

@@ -74,7 +74,7 @@ def show_verdict(verdict: Verdict) -> None:
 def show_account(account: Account) -> None:
     """Print which columns the tables share, and which are not used."""
     if not account.sources:
-        say(f"Columns: {_counted(account.features)}; there is no history.")
+        say(f"Columns: {_counted(account.features)}; one table was given.")
     else:
         say("Columns, matched by name", "bold")
         say(f"  shared    {_counted(account.shared)}", indent=12)

@@ -80,12 +80,13 @@ def compared(
         )
     except BadWeights as error:
         return {"unavailable": str(error)}, None
+    tested = {x["method"]: x for x in found.table()}  # corrected for as many tests as in compare
     if found.without is not None and name != BASELINE:
         found = replace(found, scores={**found.scores, ALONE: found.without})
     if not all(np.isfinite(scores).all() for scores in found.scores.values()):
         return {"unavailable": "The squares of the errors are beyond the range of doubles."}, None
     base = float(found.scores[BASELINE].mean())
-    lines = [_line(x, name, base) for x in found.table()]
+    lines = [_line(tested.get(x["method"], x), name, base) for x in found.table()]
     for rank, line in enumerate(lines):
         line["is_drawn"] = rank < DRAWN or line["is_model"] or line["is_baseline"]
     skipped = {**left_out, **found.skipped}
