@@ -147,8 +147,6 @@ def _results(
     client: Any, names: Sequence[str], send: Callable[[], list[Any]], seen: Seen
 ) -> Iterator[Any]:
     """Yield results in order; release each on the cluster, and all others after an error."""
-    from distributed import wait
-
     _check_workers(client, names[0])
     futures, empty_looks = list[Any](), 0
     try:
@@ -158,8 +156,8 @@ def _results(
             for where, future in zip(names, futures, strict=True):
                 with _explained(where):
                     while empty_looks < 2:
-                        with client.as_current(), suppress(TimeoutError):
-                            wait(future, timeout=PATIENCE)
+                        with suppress(TimeoutError):
+                            future.exception(timeout=PATIENCE)  # waits, and fetches no result
                             break
                         empty_looks = 0 if client.nthreads() else empty_looks + 1
                     else:

@@ -22,7 +22,7 @@ from tests.tables.dask.cluster import until
 from tests.tables.dask.reading import SUMS, WRITERS, opened, read, write
 from tests.tables.same import same
 
-pytest.importorskip("dask", reason="dask is not installed")
+dask = pytest.importorskip("dask", reason="dask is not installed")
 pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 
@@ -71,6 +71,7 @@ def test_moments_of_each_file_are_kept_while_the_cluster_reads_several(tmp_path,
         again = moments_of(folder, **words, parts=parts)
     assert len(list(parts.glob("*.part.json"))) == len(list(folder.iterdir())) > 1
     assert there.text() == again.text() == here.text()
+    assert dask.config.get("scheduler", None) is None  # threads that share a client leave it alone
 
 
 def test_workers_need_not_have_our_working_directory(tmp_path, client, target, rows, monkeypatch):

@@ -107,7 +107,7 @@ def test_a_closed_client_is_told_before_and_in_the_middle(tmp_path, brittle, row
     next(each)
     brittle.close()
     with pytest.raises(
-        WorkersLost, match=r"00\d\.parquet was read \(Futures?CancelledError: .*ed\)\."
+        WorkersLost, match=r"00\d\.parquet was read \(Futures?CancelledError: .*\)\."
     ):
         list(each)
     with pytest.raises(WorkersLost, match=r"000\.parquet was read \(its client is closed\)"):
