@@ -126,7 +126,7 @@ def test_a_job_of_two_threads_loses_no_more_than_two_files(tmp_path, monkeypatch
     found, read = resumed(history, parts, monkeypatch, drop=["b"], precision="exact")
     assert found.text() == whole.text()
     assert 5 in read
-    assert read <= {*range(4, FILES)}
+    assert len(read & {*range(6)}) <= 2  # the one it stopped at, and the one of the other thread
 
 
 def test_a_job_may_be_killed_again_and_again(tmp_path, monkeypatch):
