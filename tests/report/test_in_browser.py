@@ -192,7 +192,7 @@ def test_no_figure_is_cut_on_paper(show, request, story, paper):
         assert any(all(t in page for t in (*texts, caption)) for page in pages), key
     whole = "".join(pages)
     assert squeezed(made.data["verdict"]["headline"]) in whole
-    assert squeezed("Where the numbers come from") in whole
+    assert squeezed("Provenance") in whole
 
 
 def printed(page, paper):
