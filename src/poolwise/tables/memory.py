@@ -157,7 +157,7 @@ def response_numbers(y: Any, name: str) -> Array:
     hint = "Give one number per row."
     if values.ndim != 1 or values.dtype.kind not in "fiubOU":
         why = f"has the type {values.dtype}, shape {values.shape}"
-    elif texts := [str(v) for v in values if isinstance(v, str)]:
+    elif values.dtype.kind in "OU" and (texts := [str(v) for v in values if isinstance(v, str)]):
         why, hint = f"holds numbers stored as text, {texts[0]!r} for one", "Convert it to numbers."
         if other := next((text for text in texts if not _is_number(text)), None):
             why, hint = f"holds text, {other!r} for one", "Give one number per row."
