@@ -132,7 +132,7 @@ def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:
         gain=found,
         predictability=predictability(problem),
         shift=shift(problem),
-        conflict=conflict(problem),
+        conflict=conflict(problem, posterior=posterior),
         influence=influence(problem, posterior=posterior, progress=progress),
         is_linear=is_linear,
         evidence=None if fit is None else fit.parts().held_out,

@@ -6,20 +6,15 @@ least squares on the source's features, in the source and in the target.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from poolwise.evaluation.risk import Findings, difference, largest_difference, problem_of
-from poolwise.linear.linear_fit import recentred
+from poolwise.evaluation.risk import Findings, difference, largest_difference, problem_of, solved
+from poolwise.linear.linear_fit import LinearFit, recentred
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import regress
 from poolwise.linear.theory import PooledTable
-from poolwise.methods.bayes.evidence import points
-from poolwise.methods.bayes.pseudo_rows import levels
-from poolwise.methods.bayes.scaling import scaled
-from poolwise.methods.bayes_pooling import model
 from poolwise.moments.moments import Moments
 from poolwise.wording import text_table
 
@@ -94,7 +89,7 @@ class Conflict(Findings):
         return "\n".join([title, *text_table(head, rows)])
 
 
-def conflict(problem: Problem) -> Conflict:
+def conflict(problem: Problem, *, posterior: LinearFit | None = None) -> Conflict:
     """Return for each source whether it contradicts the target, in what, and by how much.
 
     The probability accounts for all uncertainty, including the relation of new features to old
@@ -104,6 +99,8 @@ def conflict(problem: Problem) -> Conflict:
     ----------
     problem : Problem or fitted regressor
         Target and sources.
+    posterior : LinearFit, optional
+        The fit of Bayes pooling, if it is known already.
 
     Returns
     -------
@@ -111,32 +108,14 @@ def conflict(problem: Problem) -> Conflict:
         One line per source; it prints as a table.
     """
     problem = problem_of(problem)
-    judged = _judged(problem)
+    fit = solved(problem) if posterior is None else posterior
     lines = []
     for name, source in problem.sources.items():
         differences, distance = _differences(problem, source)
-        any_, level, slopes = judged.get(name, (None, None, None))
+        any_, level = fit.conflict.get(name), fit.level_conflict.get(name)
+        slopes = None if any_ is None or level is None else any_ - level
         lines.append(ConflictLine(name, any_, level, slopes, differences, distance))
     return Conflict(tuple(lines))
-
-
-def _judged(problem: Problem) -> Mapping[str, tuple[float, float, float]]:
-    """Return the probability of any conflict, in the intercept only, and in all coefficients."""
-    own = scaled(problem)
-    if own.response_unit == 0.0 or not own.sources:
-        return {}
-    known = model(own)
-    at, kinds = points(known.evidence), levels(intercept=own.intercept)
-    by_level = np.einsum(
-        "m,mkl->kl", at.weight.sum(axis=1), known.evidence.frames.conflict[at.cells[:, 0]]
-    )
-    of_slopes = kinds.slopes + kinds.both > 0.0
-    slopes = by_level[:, of_slopes].sum(axis=1)
-    level = by_level[:, ~of_slopes & (kinds.intercept > 0.0)].sum(axis=1)
-    found = {}
-    for source, a, b in zip(own.sources, level.tolist(), slopes.tolist(), strict=True):
-        found[source.name] = (min(a + b, 1.0), a, b)
-    return found
 
 
 def _differences(problem: Problem, source: Moments) -> tuple[dict[str, float], float | None]:

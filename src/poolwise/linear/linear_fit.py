@@ -59,8 +59,11 @@ class LinearFit:
         Distribution of an estimate divided by its standard deviation.
     bounds : tuple of float or None
         Predictions are clipped to these.
-    conflict : mapping of str to float
-        Probability that a source contradicts the target, where the method judges it.
+    conflict, level_conflict : mapping of str to float
+        Probability that a source contradicts the target, and that it does so in its level alone,
+        where the method judges it.
+    share : float or None
+        Share of the fit with sources in the mean that predicts; the rest is a fit without them.
     reason : str
         Why this fit, where there was a choice.
     chosen : Method or None
@@ -83,6 +86,8 @@ class LinearFit:
     distribution: StudentT = NORMAL
     bounds: tuple[float, float] | None = None
     conflict: Mapping[str, float] = field(default_factory=dict)
+    level_conflict: Mapping[str, float] = field(default_factory=dict)
+    share: float | None = None
     reason: str = ""
     chosen: Any = None
 

@@ -16,7 +16,14 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.student_t import StudentT
 from poolwise.methods.bayes.conflict_levels import probable_settings
-from poolwise.methods.bayes.evidence import Evidence, points, posterior
+from poolwise.methods.bayes.evidence import (
+    Evidence,
+    Points,
+    Posterior,
+    mixture,
+    points,
+    posterior,
+)
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations
 from poolwise.methods.bayes.missing import shortened
 from poolwise.methods.bayes.priors import ZELLNER_SLACK, grid
@@ -26,6 +33,7 @@ from poolwise.methods.bayes.pseudo_rows import (
     Frames,
     Group,
     Information,
+    apart,
     compressed,
     every_setting,
     frames,
@@ -38,6 +46,8 @@ DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each
 EXACT = 1e-13  # eigenvalue of that covariance, relative to the largest, that counts as zero
 LEAST_SPREAD = 1e-6  # of a new feature, for the same
 ROUNDED = 1e-12  # relative rounding error of a square
+SHARE = np.linspace(0.0, 1.0, 201)[1:]  # weights of the fit with history that are tried
+TRUST, FEW = 2.0, 60.0  # exponent of their prior, and what it gains by having few target rows
 
 
 @dataclass(eq=False, repr=False)
@@ -94,25 +104,20 @@ class BayesPooling(BaseEstimator):
         cautions = _cautions(problem, own)
         if own.response_unit == 0.0:
             return replace(_constant(problem), bounds=self._bounds(problem), cautions=cautions)
-        known = model(own)
-        found = posterior(known.evidence, points(known.evidence))
-        unit = own.response_unit**2
-        names = [source.name for source in own.sources]
-        conflict = dict(zip(names, found.conflict.tolist(), strict=True))
-        noises = [unit * source.noise for source in known.sources]
-        source_noise = dict(zip(names, noises, strict=True))
-        noise = unit * found.noise
-        fit = _unscaled(problem, own, problem.features, found.mean, found.covariance)
+        both = _Both.of(problem, own)
+        fit = both.fit(problem)
+        at = {source.name: k for k, source in enumerate(own.sources)}
+        noises = {n: own.response_unit**2 * both.known.sources[k].noise for n, k in at.items()}
+        level, slopes = apart(both.full.conflict, intercept=own.intercept)
+        noise = own.response_unit**2 * both.full.noise
+        weights = {n: both.share * (1.0 - slopes[k]) * noise / noises[n] for n, k in at.items()}
         return replace(
             fit,
-            noise=noise,
-            source_noise={n: source_noise.get(n) for n in problem.sources},
-            weights={
-                n: (1.0 - conflict[n]) * noise / source_noise[n] if n in conflict else 0.0
-                for n in problem.sources
-            },
-            conflict={n: conflict[n] for n in problem.sources if n in conflict},
-            distribution=_student_t(found.noise, found.noise_variance),
+            source_noise={n: noises.get(n) for n in problem.sources},
+            weights={n: weights.get(n, 0.0) for n in problem.sources},
+            conflict={n: level[at[n]] + slopes[at[n]] for n in problem.sources if n in at},
+            level_conflict={n: level[at[n]] for n in problem.sources if n in at},
+            share=both.share if at else None,
             bounds=self._bounds(problem),
             dropped=own.dropped,
             cautions=cautions,
@@ -126,22 +131,8 @@ class BayesPooling(BaseEstimator):
         if own.response_unit == 0.0:
             bounds = self._bounds(problem)
             return [replace(_constant(problem.without(p)), bounds=bounds) for p in patterns]
-        known = model(own)
-        at = points(known.evidence)
-        full = posterior(known.evidence, at)
-        bounds, fits = self._bounds(problem), []
-        for lacking in patterns:
-            found = shortened(own, known.groups, known.evidence, at, full, lacking)
-            left = tuple(n for n in problem.features if n not in lacking)
-            fits.append(
-                replace(
-                    _unscaled(problem, own, left, found.mean, found.covariance),
-                    noise=own.response_unit**2 * found.noise,
-                    distribution=_student_t(found.noise, found.noise_variance),
-                    bounds=bounds,
-                )
-            )
-        return fits
+        both, bounds = _Both.of(problem, own), self._bounds(problem)
+        return [replace(both.fit(problem, lacking), bounds=bounds) for lacking in patterns]
 
     def _bounds(self, problem: Problem) -> tuple[float, float] | None:
         """Return the range of predictions."""
@@ -160,6 +151,115 @@ class BayesPooling(BaseEstimator):
         low = min(float(t.low[j]) for t, j in zip(tables, at, strict=True))
         high = max(float(t.high[j]) for t, j in zip(tables, at, strict=True))
         return low - share * (high - low), high + share * (high - low)
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """A model and its posterior."""
+
+    known: Model
+    at: Points
+    full: Posterior
+
+    @classmethod
+    def of(cls, own: Scaled, alone: float | None = None) -> _Solved:
+        """Solve a scaled problem; ``alone`` is the size of coefficients without history."""
+        known = model(own, alone)
+        at = points(known.evidence)
+        return cls(known, at, posterior(known.evidence, at))
+
+    @property
+    def size(self) -> float:
+        """Mean square of shared coefficients: the geometric mean over the posterior."""
+        e = self.known.evidence
+        sizes = np.log(e.size * e.grid.size[self.at.cells[:, 3]])
+        return float(np.exp(self.at.weight.sum(axis=1) @ sizes))
+
+    def without(self, lacking: Sequence[str]) -> Posterior:
+        """Return the posterior for rows that lack some features."""
+        known, at, full = self.known, self.at, self.full
+        if not lacking:
+            return full
+        return shortened(known.scaled, known.groups, known.evidence, at, full, lacking)
+
+
+@dataclass(frozen=True, eq=False)
+class _Both(_Solved):
+    r"""The posterior with history, mixed with the posterior of the target alone.
+
+    The model with history can be wrong in ways that no level of conflict describes. So predictions
+    are :math:`a\,\hat y_1 + (1 - a)\,\hat y_0`, with and without history, and the target's rows
+    judge :math:`a`: with :math:`f_j`, the degrees of freedom of each, and :math:`n` rows,
+
+    .. math:: \log p(a) = -\tfrac12\Bigl(\frac{\lVert y - \hat y(a)\rVert^2}{\sigma_1^2}
+       + 2 a f_1 + 2 (1 - a) f_0\Bigr) + \Bigl(2 + \frac{60}n\Bigr) \log a ,
+
+    which is Mallows' criterion, an estimate of the error on new rows from moments alone, and a
+    prior that trusts history, the more the fewer rows there are to judge it.
+    """
+
+    alone: _Solved | None = None  # None without history, or if the target's response is constant
+    share: float = 1.0  # a, its posterior mean
+
+    @classmethod
+    def of(cls, problem: Problem, own: Scaled) -> _Both:  # type: ignore[override]
+        """Solve a problem with and without history."""
+        by_itself = scaled(replace(problem, sources={}, source_rows={}))
+        if not own.sources or by_itself.response_unit == 0.0 or not by_itself.features:
+            solved = _Solved.of(own)
+            return cls(solved.known, solved.at, solved.full)
+        alone = _Solved.of(by_itself)
+        ratio = by_itself.response_unit / own.response_unit
+        solved = _Solved.of(own, alone.size * ratio**2)
+        other = _in_units(alone.full, by_itself, own, ())
+        share = _share(own.target, own.lead, solved.full, other)
+        return cls(solved.known, solved.at, solved.full, alone, share)
+
+    def fit(self, problem: Problem, lacking: Sequence[str] = ()) -> LinearFit:
+        """Return the fit for rows that lack some features."""
+        own, found = self.known.scaled, self.without(lacking)
+        if self.alone is not None:
+            other = self.alone.without(lacking)
+            other = _in_units(other, self.alone.known.scaled, own, lacking)
+            found = mixture(self.share, found, other)
+        left = tuple(n for n in problem.features if n not in lacking)
+        return replace(
+            _unscaled(problem, own, left, found.mean, found.covariance),
+            noise=own.response_unit**2 * found.noise,
+            distribution=_student_t(found.noise, found.noise_variance),
+        )
+
+
+def _in_units(found: Posterior, own: Scaled, other: Scaled, lacking: Sequence[str]) -> Posterior:
+    """Convert a posterior to the units of another scaling; features that it lacks get zero."""
+    kept = [n for n in own.features if n not in lacking]
+    place = {n: other.lead + k for k, n in enumerate(f for f in other.features if f not in lacking)}
+    at = [*range(own.lead), *(place[n] for n in kept)]
+    units = [dict(zip(s.features, s.unit.tolist(), strict=True)) for s in (own, other)]
+    ratio = own.response_unit / other.response_unit
+    scale = ratio * np.array([1.0] * own.lead + [units[1][n] / units[0][n] for n in kept])
+    mean = np.zeros(other.lead + len(place))
+    covariance = np.zeros((len(mean), len(mean)))
+    mean[at] = scale * found.mean
+    covariance[np.ix_(at, at)] = np.outer(scale, scale) * found.covariance
+    noise, spread = ratio**2 * found.noise, ratio**4 * found.noise_variance
+    return Posterior(mean, covariance, noise, spread, found.conflict)
+
+
+def _share(target: ScaledTable, lead: int, one: Posterior, other: Posterior) -> float:
+    """Return the weight of the posterior with history, judged by the target; see `_Both`."""
+    design = np.zeros((len(one.mean), len(one.mean)))
+    design[:lead, :lead] = target.weight
+    design[lead:, lead:] = target.gram
+    apart = one.mean - other.mean
+    along = np.append(np.zeros(lead), target.cross) - design @ one.mean
+    freedom = [float(np.sum(design * p.covariance)) / p.noise for p in (one, other)]
+    less = 1.0 - SHARE
+    squares = 2.0 * less * (apart @ along) + less**2 * (apart @ design @ apart)
+    score = -0.5 * squares / one.noise - SHARE * freedom[0] - less * freedom[1]
+    score += (TRUST + FEW / target.weight) * np.log(SHARE)
+    weight = np.exp(score - score.max())
+    return float(weight @ SHARE / weight.sum())
 
 
 def _unscaled(
@@ -261,8 +361,12 @@ class Model:
     evidence: Evidence  # of every point of the grid
 
 
-def model(scaled: Scaled) -> Model:
-    """Set up the model of a scaled problem."""
+def model(scaled: Scaled, alone: float | None = None) -> Model:
+    """Set up the model of a scaled problem.
+
+    ``alone`` is the mean square of the coefficients in the fit without history: new coefficients
+    are expected to be of about this size.
+    """
     target, lead = scaled.target, scaled.lead
     sources = tuple(compressed(s, target, intercept=scaled.intercept) for s in scaled.sources)
     known = levels(intercept=scaled.intercept)
@@ -280,9 +384,10 @@ def model(scaled: Scaled) -> Model:
 
     settings = every_setting(len(sources), len(known))
     if settings is not None:
-        return Model(scaled, sources, groups, _evidence(scaled, sources, groups, said(settings)))
+        evidence = _evidence(scaled, sources, groups, said(settings), alone)
+        return Model(scaled, sources, groups, evidence)
     one = said(np.zeros((1, len(sources), len(known))))
-    evidence = _evidence(scaled, sources, groups, one)
+    evidence = _evidence(scaled, sources, groups, one, alone)
     settings = probable_settings(groups, known, evidence)
     return Model(scaled, sources, groups, replace(evidence, frames=said(settings)))
 
@@ -312,7 +417,11 @@ def _groups(
 
 
 def _evidence(
-    scaled: Scaled, sources: tuple[Compressed, ...], groups: tuple[Group, ...], said: Frames
+    scaled: Scaled,
+    sources: tuple[Compressed, ...],
+    groups: tuple[Group, ...],
+    said: Frames,
+    alone: float | None,
 ) -> Evidence:
     target, lead = scaled.target, scaled.lead
     p = lead + len(scaled.features)
@@ -322,9 +431,11 @@ def _evidence(
     products[lead:p, lead:p] = target.gram
     products[lead:p, p] = products[p, lead:p] = target.cross
     products[p, p] = target.square * (1.0 + ROUNDED)
-    spread, zellner = np.ones(1), np.zeros((1, 0, 0))
+    varied, spread, zellner = 1.0, np.ones(1), np.zeros((1, 0, 0))
     if groups and scaled.new:
-        spread = np.array([i.spread for i in groups[0].imputations])
+        group = groups[0]
+        spread = np.array([_wide(target, i, group.has, group.lacks) for i in group.imputations])
+        varied = group.imputations[0].spread / float(spread[0])
         zellner = np.stack([_zellner(scaled, i) for i in _of_new(scaled, groups)])
     elif groups:
         spread = np.ones(len(groups[0].imputations))
@@ -345,13 +456,31 @@ def _evidence(
             residual=residual / noise,
             free=free,
             most=target.square / max(target.free, 1.0) / noise,
+            varied=varied,
+            tails=scaled.tails,
         ),
         noise=noise,
         size=size,
         spread=spread,
         zellner=zellner,
         lead=lead,
+        alone=alone,
     )
+
+
+def _rarity(target: ScaledTable, lacks: NDArray[np.intp]) -> Array:
+    """Return by how much the unit of each lacking feature exceeds its variance in the target."""
+    variance = target.gram.diagonal()[lacks] / max(target.free, 1.0)
+    rarity: Array = 1.0 / np.clip(variance, LEAST_SPREAD, 1.0)
+    return rarity
+
+
+def _wide(
+    target: ScaledTable, account: Imputation, has: NDArray[np.intp], lacks: NDArray[np.intp]
+) -> float:
+    """Return the residual variance of lacking features, as if no value of them were rare."""
+    left = account.residual(target, has, lacks).diagonal()
+    return max(float(left @ _rarity(target, lacks)), account.spread)
 
 
 def _residual(target: ScaledTable) -> tuple[float, float]:
@@ -377,7 +506,8 @@ def _zellner(scaled: Scaled, account: Imputation) -> Array:
     has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
     left = account.residual(scaled.target, has, lacks)
     left = left + ZELLNER_SLACK * np.diag(np.maximum(left.diagonal(), LEAST_SPREAD))
-    left *= len(lacks) / account.spread
+    left += np.diag(left.diagonal() * (_rarity(scaled.target, lacks) - 1.0))
+    left *= len(lacks) / _wide(scaled.target, account, has, lacks)
     values, vectors = np.linalg.eigh(left)
     values = np.maximum(values, EXACT * values[-1])
     zellner: Array = (vectors * values) @ vectors.T

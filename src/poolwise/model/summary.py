@@ -67,8 +67,9 @@ class SourceLine:
         Residual variance given the features it has.
     weight : float or None
         Weight of one of its rows, where a target row has weight one.
-    conflict : float or None
-        Probability that it contradicts the target, where the method judges that.
+    conflict, level_conflict : float or None
+        Probability that it contradicts the target, and that it does so in its level alone, where
+        the method judges that. The rest is about its slopes, which lowers its weight.
     """
 
     name: str
@@ -77,6 +78,13 @@ class SourceLine:
     noise: float | None
     weight: float | None
     conflict: float | None = None
+    level_conflict: float | None = None
+
+    def conflict_cells(self) -> list[str]:
+        """Return the probabilities of another level alone, and of other slopes."""
+        if self.conflict is None or self.level_conflict is None:
+            return ["-", "-"]
+        return [f"{self.level_conflict:.0%}", f"{self.conflict - self.level_conflict:.0%}"]
 
 
 @dataclass(frozen=True)
@@ -208,14 +216,14 @@ class Summary:
 
     def table_cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table of tables: names of its columns, and its rows."""
-        head = ["table", "rows", "noise sd", "weight", "conflict", "lacks"]
+        head = ["table", "rows", "noise sd", "weight", "other level", "other slopes", "lacks"]
         return head, [
             [
                 t.name,
                 f"{t.rows:,}",
                 _shown(None if t.noise is None else float(np.sqrt(t.noise))),
                 _shown(t.weight),
-                "-" if t.conflict is None else f"{t.conflict:.0%}",
+                *t.conflict_cells(),
                 ", ".join(t.lacks) or "-",
             ]
             for t in self.tables
@@ -273,6 +281,7 @@ def summarise(
             linear.source_noise.get(name),
             linear.weights.get(name),
             linear.conflict.get(name),
+            linear.level_conflict.get(name),
         )
         for name, s in asked.sources.items()
     ]

@@ -25,7 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.methods.bayes.priors import LEVEL_VARIANCE, SHAPE_PRIOR, SHAPES, ZELLNER, Grid
+from poolwise.methods.bayes.priors import (
+    ALIKE,
+    LEVEL_VARIANCE,
+    SHAPE_PRIOR,
+    SHAPES,
+    ZELLNER,
+    Grid,
+)
 from poolwise.methods.bayes.pseudo_rows import Frames
 
 JITTER = 2e-13  # relative to each entry of the diagonal, never to the largest
@@ -73,6 +80,8 @@ class Evidence:
         Prior precision of new coefficients in the shape of Zellner, of trace q.
     lead : int
         One with an intercept.
+    alone : float or None
+        Mean square of the coefficients in the fit without history; None if there is no such fit.
     """
 
     target: Array
@@ -84,6 +93,7 @@ class Evidence:
     spread: Array
     zellner: Array
     lead: int
+    alone: float | None = None
 
     @property
     def new(self) -> int:
@@ -180,6 +190,9 @@ class Evidence:
         log_tail = np.log(np.einsum("msii->msi", tail)[:, :, :q]).sum(axis=2)
         log_evidence = -0.5 * tail[:, :, q, q] ** 2 - log_tail + shape_weight[account]
         log_evidence += (prior[of] + by_size[size] - log_root)[:, None]
+        if q and self.alone is not None:
+            own = np.append(SHAPES, 1.0)[: multiple.shape[1]] * signal[:, None]
+            log_evidence -= 0.5 * (np.log(own / self.alone) / ALIKE) ** 2
         return Factored(root, tail, log_evidence, noise, signal)
 
     @property
@@ -286,8 +299,8 @@ class Posterior:
         Mean of the noise.
     noise_variance : float
         Its variance.
-    conflict : array of shape (K,)
-        Probability that a source is in conflict.
+    conflict : array of shape (K, L)
+        Probability of each level of conflict of each source.
     """
 
     mean: Array
@@ -332,14 +345,25 @@ def posterior(evidence: Evidence, at: Points) -> Posterior:
     mean, covariance = mixed(parts)
     weight, noise = at.weight.sum(axis=1), np.concatenate(noises)
     average = float(weight @ noise)
-    none = evidence.frames.conflict[at.cells[:, 0], :, 0]
     return Posterior(
         mean=mean,
         covariance=covariance,
         noise=average,
         noise_variance=float(weight @ (noise - average) ** 2),
-        conflict=1.0 - weight @ none,
+        conflict=np.tensordot(weight, evidence.frames.conflict[at.cells[:, 0]], axes=1),
     )
+
+
+def mixture(share: float, one: Posterior, other: Posterior) -> Posterior:
+    """Return the mixture of two posteriors, the first with this probability; conflict is its."""
+    weight = np.array([share, 1.0 - share])
+    both = one.covariance * share + other.covariance * (1.0 - share)
+    mean, covariance = mixed([(weight, np.stack((one.mean, other.mean)), both)])
+    noise = np.array([one.noise, other.noise])
+    average = float(weight @ noise)
+    within = float(weight @ [one.noise_variance, other.noise_variance])
+    variance = within + float(weight @ (noise - average) ** 2)
+    return Posterior(mean, covariance, average, variance, one.conflict)
 
 
 def mixed(parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:

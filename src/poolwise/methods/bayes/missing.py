@@ -9,7 +9,7 @@ about those coefficients directly; see ``short_posterior``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,16 +20,6 @@ from poolwise.methods.bayes.pseudo_rows import Group, short_design
 from poolwise.methods.bayes.scaling import Scaled
 
 
-@dataclass(frozen=True, eq=False)
-class Shortened:
-    """Posterior of the coefficients of rows that lack some features."""
-
-    mean: Array  # (r,): intercept, if there is one, and coefficients of the features that are there
-    covariance: Array
-    noise: float  # posterior mean
-    noise_variance: float
-
-
 def shortened(
     scaled: Scaled,
     groups: tuple[Group, ...],
@@ -37,7 +27,7 @@ def shortened(
     at: Points,
     full: Posterior,
     lacking: Sequence[str],
-) -> Shortened:
+) -> Posterior:
     """Return the posterior for rows that lack some features, from the one of all coefficients."""
     features, lead, target = scaled.features, scaled.lead, scaled.target
     is_there = np.array([n not in lacking for n in features], dtype=np.bool_)
@@ -54,7 +44,7 @@ def shortened(
         P = short_design(has, lacks, each.mean, lead)
         mean, covariance = P @ full.mean, P @ full.covariance @ P.T
         covariance += _error(each, second, open_ / target.weight, lead)
-    return Shortened(mean, covariance, full.noise + open_, full.noise_variance)
+    return replace(full, mean=mean, covariance=covariance, noise=full.noise + open_)
 
 
 def _error(each: Ridge, second: Array, level: float, lead: int) -> Array:

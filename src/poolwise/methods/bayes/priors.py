@@ -1,7 +1,7 @@
 """Every prior of Bayes pooling, and the grid of scales that are integrated out.
 
-Columns have standard deviation one; symbols are those of :class:`Grid` and of
-``poolwise.methods.bayes.pseudo_rows``.
+Columns are in the units of ``poolwise.methods.bayes.scaling``; symbols are those of
+:class:`Grid` and of ``poolwise.methods.bayes.pseudo_rows``.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ SIZE_PRIOR = np.array([0.01, 0.04, 0.45, 0.5])  # probability of each size
 LEAST_SHARE = 1e-2  # of the response that the prior must allow a source's features to explain
 SHAPES = np.array([1.0, 30.0, 1000.0])  # r: variance of new ones, each by itself, relative to c^2
 SHAPE_PRIOR = np.array([0.5, 0.25, 0.25])  # probability of each shape, unless it is Zellner's
+ALIKE = 0.7  # deviation of log size of new ones from the size of all without history
 ZELLNER = 0.2  # probability of Zellner's shape, where there are several new features
 ZELLNER_SLACK = 1e-3  # share of its diagonal that is added to their covariance in this shape
 
@@ -53,10 +54,11 @@ class Grid:
 
     - :math:`\varphi`, the share of the residual that new features explain, uniform;
     - :math:`s`, the ratio of the target's noise to the source's, given the same features, with
-      :math:`\log s` from a Cauchy distribution of scale 0.3;
+      :math:`\log s` from a Cauchy distribution of scale 0.3, or more if tails are heavy;
     - :math:`g`, the variance of a shared coefficient, relative to what the sources show;
     - the shape of the prior of new coefficients: the same variance :math:`r c^2` for each, or
-      Zellner's, which follows their covariance.
+      Zellner's, which follows their covariance. Their size :math:`r c^2` is about that of all
+      coefficients in the fit without history, within a factor of two (one standard deviation).
 
     With :math:`t` the residual variance of new features given shared ones, the noise is
     :math:`\sigma^2 = s\sigma_S^2(1 - \varphi)`, and :math:`c^2 = s\sigma_S^2\varphi/t`.
@@ -77,7 +79,13 @@ class Grid:
 
 
 def grid(
-    *, has_new: bool, residual: float | None = None, free: float = 0.0, most: float = 0.0
+    *,
+    has_new: bool,
+    residual: float | None = None,
+    free: float = 0.0,
+    most: float = 0.0,
+    varied: float = 1.0,
+    tails: float = 0.0,
 ) -> Grid:
     """Return the grid; without new features their share is zero.
 
@@ -96,12 +104,16 @@ def grid(
     most : float
         Variance of the target's response, relative to the source's noise: an upper bound of the
         target's noise, which a source of little noise does not determine.
+    varied : float, default=1
+        Share of the residual variance of new features that their rare values do not make up.
+    tails : float, default=0
+        Variance of the log of the target's noise beyond that of normal responses.
     """
     known = residual if residual and free >= ENOUGH_FREE else None
     shares = SHARES if has_new else np.array([-np.inf])
     if has_new and known is not None and known < 1.0:
-        shares = SHARES + _offset(np.log((1.0 - known) / known))
-    fall = np.logaddexp(0.0, shares)[:, None]
+        shares = SHARES + _offset(np.log((1.0 - known) / known / varied))
+    fall = np.logaddexp(0.0, shares + np.log(varied))[:, None]
     step = RATIOS[1] - RATIOS[0]
     further = np.arange(RATIOS[-1] + step, np.log(max(most, 1.0)) + step, step)
     own = np.concatenate((RATIOS, further))
@@ -113,7 +125,7 @@ def grid(
     return Grid(
         signal=np.exp(shares),
         noise=np.exp(ratios - fall),
-        log_prior=prior - np.log1p((ratios / RATIO_SCALE) ** 2),
+        log_prior=prior - np.log1p(ratios**2 / (RATIO_SCALE**2 + tails)),
         size=SIZES,
         log_size_prior=np.log(SIZE_PRIOR),
         middle=len(RATIOS) // 2,

@@ -1,4 +1,4 @@
-"""A problem in units of standard deviations."""
+"""A problem in the units of its columns: their spread, or their reach where a value is rare."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from poolwise.moments.moments import Moments
 from poolwise.numerics.double_double import Pair
 
 CONSTANT = 1e-14  # deviation of a column, relative to its largest number, that is only rounding
+FAR = 3.0  # deviations from the mean at which a value of its own begins to set the unit
 OTHER_UNITS = 100.0, 1e6  # times the target's deviation: beyond chance, within doubles
 ENOUGH = 3.0  # rows of a source below which nothing is learned from it
 FEW_ROWS = "fewer than three rows do not determine their noise"
@@ -24,7 +25,7 @@ NOTHING_VARIES = "none of their features varies"
 
 @dataclass(frozen=True, eq=False)
 class ScaledTable:
-    """Second moments of a table in standard deviations."""
+    """Second moments of a table in the units of its columns."""
 
     name: str  # of the source, or "the target"
     at: NDArray[np.intp]  # which of the features it has
@@ -39,7 +40,7 @@ class ScaledTable:
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """A problem whose columns all have standard deviation one.
+    """A problem whose response has standard deviation one, and whose features are of that order.
 
     Features come in two groups: first those that every source has, then the new ones. Features
     without spread are left out.
@@ -48,7 +49,7 @@ class Scaled:
     features: tuple[str, ...]
     common: int  # number of features that every source has
     intercept: bool
-    unit: Array  # standard deviation of each feature
+    unit: Array  # of each feature
     response_unit: float  # standard deviation of the response
     target: ScaledTable
     sources: tuple[ScaledTable, ...]  # of at least three rows each
@@ -56,6 +57,7 @@ class Scaled:
     dropped: Mapping[str, str]  # features left out, and why
     lead: int  # coefficients before those of the features: one with an intercept
     new: int  # number of features that some source lacks
+    tails: float  # variance of the log of the target's noise beyond that of normal responses
 
     @cached_property
     def feature_sets(self) -> tuple[tuple[int, ...], ...]:
@@ -76,7 +78,7 @@ class Scaled:
 
 
 def scaled(problem: Problem) -> Scaled:
-    """Return a problem in standard deviations."""
+    """Return a problem in the units of its columns."""
     left_out = {n: FEW_ROWS for n, s in problem.sources.items() if s.weight < ENOUGH}
     target = _Doubles.of(problem.target, problem.intercept)
     usable = {
@@ -108,6 +110,7 @@ def scaled(problem: Problem) -> Scaled:
         dropped={n: f"constant in {problem.pool_name}" for n in problem.features if unit[n] == 0.0},
         lead=int(problem.intercept),
         new=len(features) - len(common),
+        tails=_tails(problem, [target, *usable.values()]),
     )
 
 
@@ -138,7 +141,12 @@ def _rank(table: ScaledTable, features: Sequence[str]) -> tuple[float, list[str]
 
 
 def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, float], float]:
-    """Return the pooled standard deviation of each column, zero if it is constant.
+    """Return the unit of each column, zero if it is constant.
+
+    It is the pooled standard deviation. A feature of mostly one value, such as the indicator of a
+    rare level, has a deviation that says how rare the other values are, not how much they matter;
+    its unit is a third of the largest distance from the mean, if that is more. So the prior is the
+    same for the indicators of a level in 1 % and in 5 % of the rows.
 
     If a source has a column in other units, the pooled deviation suits neither table, and a prior
     in this unit would shrink the target's coefficient to zero. Beyond a ratio of 100, the target's
@@ -157,9 +165,33 @@ def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, floa
         free = max(problem.target.weight - problem.intercept, 1.0)
         own = float(np.sqrt(having[0][1] / free))
         if OTHER_UNITS[0] * own < deviation < OTHER_UNITS[1] * own:
-            deviation = own
-        units[name] = deviation if deviation > CONSTANT * largest else 0.0
+            deviation, having = own, having[:1]
+        unit = deviation
+        if name != problem.response:
+            reach = max(_reach(t, j, intercept=problem.intercept) for t, _, j in having)
+            unit = max(deviation, reach / FAR)
+        units[name] = unit if deviation > CONSTANT * largest else 0.0
     return units, units.pop(problem.response)
+
+
+def _reach(table: Moments, j: int, *, intercept: bool) -> float:
+    """Return the largest distance of a column from its mean or, without an intercept, from zero."""
+    centre = table.mean[j] if intercept else 0.0
+    return float(max(table.high[j] - centre, centre - table.low[j]))
+
+
+def _tails(problem: Problem, tables: Sequence[_Doubles]) -> float:
+    """Return the variance of the log of the target's noise that heavy tails add.
+
+    It is the excess kurtosis over the rows; the largest response gives a lower bound of it.
+    """
+    most = 0.0
+    for own in tables:
+        j = own.place[problem.response]
+        if own.squares[j] > 0.0:
+            reach = _reach(own.table, j, intercept=problem.intercept)
+            most = max(most, own.table.weight * (reach / np.sqrt(own.squares[j])) ** 4 - 3.0)
+    return float(most / problem.target.weight)
 
 
 def _scaled_table(
