@@ -20,9 +20,9 @@ from poolwise.methods.bayes.evidence import (
     Evidence,
     Points,
     Posterior,
-    mixture,
     points,
     posterior,
+    stacked,
 )
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations
 from poolwise.methods.bayes.missing import shortened
@@ -221,7 +221,7 @@ class _Both(_Solved):
         if self.alone is not None:
             other = self.alone.without(lacking)
             other = _in_units(other, self.alone.known.scaled, own, lacking)
-            found = mixture(self.share, found, other)
+            found = stacked(self.share, found, other)
         left = tuple(n for n in problem.features if n not in lacking)
         return replace(
             _unscaled(problem, own, left, found.mean, found.covariance),

@@ -354,16 +354,24 @@ def posterior(evidence: Evidence, at: Points) -> Posterior:
     )
 
 
-def mixture(share: float, one: Posterior, other: Posterior) -> Posterior:
-    """Return the mixture of two posteriors, the first with this probability; conflict is its."""
-    weight = np.array([share, 1.0 - share])
-    both = one.covariance * share + other.covariance * (1.0 - share)
-    mean, covariance = mixed([(weight, np.stack((one.mean, other.mean)), both)])
+def stacked(share: float, one: Posterior, other: Posterior) -> Posterior:
+    r"""Return the posterior of a weighted mean of two fits; its conflict is that of the first.
+
+    With :math:`a` the share of the first, the more efficient fit, the mean has the covariance
+    :math:`(1 - (1-a)^2)\,C_1 + (1-a)^2 C_0`, since the errors of an efficient fit and of another
+    one have the covariance :math:`C_1` (Hausman 1978). The difference :math:`\delta` of the fits
+    may also be a bias of the first: :math:`a (1 - a)\,\delta\delta^\top` is added.
+    """
+    least = (1.0 - share) ** 2
+    weight = np.array([1.0 - least, least])
+    apart = one.mean - other.mean
+    covariance = weight[0] * one.covariance + weight[1] * other.covariance
+    covariance += share * (1.0 - share) * np.outer(apart, apart)
     noise = np.array([one.noise, other.noise])
     average = float(weight @ noise)
-    within = float(weight @ [one.noise_variance, other.noise_variance])
-    variance = within + float(weight @ (noise - average) ** 2)
-    return Posterior(mean, covariance, average, variance, one.conflict)
+    variance = float(weight @ [one.noise_variance, other.noise_variance])
+    variance += float(weight @ (noise - average) ** 2)
+    return Posterior(other.mean + share * apart, covariance, average, variance, one.conflict)
 
 
 def mixed(parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
