@@ -15,8 +15,9 @@ from benchmarks.clock import in_words, interleaved
 from poolwise import Moments
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes.evidence import points
+from poolwise.methods.bayes.model import model
 from poolwise.methods.bayes.scaling import scaled
-from poolwise.methods.bayes_pooling import BayesPooling, model
+from poolwise.methods.bayes_pooling import BayesPooling
 
 SOURCE_ROWS = 300
 # Features, half of them new; sources; target rows. Few rows leave more points of the grid open.

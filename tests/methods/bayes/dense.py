@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import block_diag
 
+from poolwise.methods.bayes.model import Model, model
 from poolwise.methods.bayes.priors import LEVEL_VARIANCE, SHAPE_PRIOR, SHAPES, ZELLNER
 from poolwise.methods.bayes.pseudo_rows import frames, levels
 from poolwise.methods.bayes.scaling import Scaled, scaled
-from poolwise.methods.bayes_pooling import Model, model
 from tests.laws.problems import Table, Tables
 
 

@@ -28,6 +28,7 @@ from poolwise._typing import Array
 from poolwise.methods.bayes.priors import (
     ALIKE,
     LEVEL_VARIANCE,
+    LOOSER,
     SHAPE_PRIOR,
     SHAPES,
     ZELLNER,
@@ -192,7 +193,8 @@ class Evidence:
         log_evidence += (prior[of] + by_size[size] - log_root)[:, None]
         if q and self.alone is not None:
             own = np.append(SHAPES, 1.0)[: multiple.shape[1]] * signal[:, None]
-            log_evidence -= 0.5 * (np.log(own / self.alone) / ALIKE) ** 2
+            beyond = np.log(own / self.alone)
+            log_evidence -= 0.5 * (beyond / np.where(beyond > 0.0, LOOSER, ALIKE)) ** 2
         return Factored(root, tail, log_evidence, noise, signal)
 
     @property

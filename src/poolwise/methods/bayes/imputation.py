@@ -23,7 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.methods.bayes.priors import NO_RELATION, R2_LOG_PRIOR, R2_LOGITS, VERSIONS
+from poolwise.methods.bayes.priors import (
+    NO_RELATION,
+    R2_LOG_PRIOR,
+    R2_LOGITS,
+    VERSIONS,
+    ZELLNER_SLACK,
+)
 from poolwise.methods.bayes.scaling import ScaledTable
 
 DEPENDENT = 1e-11  # eigenvalue, relative to the largest, that counts as zero
@@ -148,6 +154,10 @@ def _by_penalty(
 
 
 LEAST_SPREAD = 1e-8
+ZELLNER_LEAST = 1e-6  # variance of a lacking feature, in its unit
+ZELLNER_EXACT = (
+    1e-13  # eigenvalue of their covariance, relative to the largest, that counts as zero
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +183,33 @@ class Imputation:
             return np.eye(len(lacks)) * (self.spread / max(len(lacks), 1))
         scaled: Array = (vectors * (values * (self.spread / total))) @ vectors.T
         return scaled
+
+    def wide(self, target: ScaledTable, has: NDArray[np.intp], lacks: NDArray[np.intp]) -> float:
+        """Return the spread as it would be if no value of the lacking features were rare."""
+        left = self.residual(target, has, lacks).diagonal()
+        return max(float(left @ _rarity(target, lacks)), self.spread)
+
+    def zellner(self, target: ScaledTable, has: NDArray[np.intp], lacks: NDArray[np.intp]) -> Array:
+        """Return the residual covariance of the lacking features, with trace q.
+
+        The variance of a column with rare values is increased to one: the prior must not allow it
+        a larger coefficient because it is rare.
+        """
+        left = self.residual(target, has, lacks)
+        left = left + ZELLNER_SLACK * np.diag(np.maximum(left.diagonal(), ZELLNER_LEAST))
+        left += np.diag(left.diagonal() * (_rarity(target, lacks) - 1.0))
+        left *= len(lacks) / self.wide(target, has, lacks)
+        values, vectors = np.linalg.eigh(left)
+        values = np.maximum(values, ZELLNER_EXACT * values[-1])
+        found: Array = (vectors * values) @ vectors.T
+        return found
+
+
+def _rarity(target: ScaledTable, lacks: NDArray[np.intp]) -> Array:
+    """Return by how much the unit of each lacking feature exceeds its variance in the target."""
+    variance = target.gram.diagonal()[lacks] / max(target.free, 1.0)
+    rarity: Array = 1.0 / np.clip(variance, ZELLNER_LEAST, 1.0)
+    return rarity
 
 
 def imputations(

@@ -32,7 +32,9 @@ SIZE_PRIOR = np.array([0.01, 0.04, 0.45, 0.5])  # probability of each size
 LEAST_SHARE = 1e-2  # of the response that the prior must allow a source's features to explain
 SHAPES = np.array([1.0, 30.0, 1000.0])  # r: variance of new ones, each by itself, relative to c^2
 SHAPE_PRIOR = np.array([0.5, 0.25, 0.25])  # probability of each shape, unless it is Zellner's
-ALIKE = 0.7  # deviation of log size of new ones from the size of all without history
+# Deviation of the log of their size, above and below the size of all without history: new ones
+# are shrunk with history at least as strongly as without it.
+LOOSER, ALIKE = 0.15, 0.7
 ZELLNER = 0.2  # probability of Zellner's shape, where there are several new features
 ZELLNER_SLACK = 1e-3  # share of its diagonal that is added to their covariance in this shape
 
@@ -48,6 +50,11 @@ CONFLICTS = (0.1, 1.0, 10.0)  # tau and tau_0 of the levels, in units of the sou
 ENDLESS = 10.0  # both at the last level, in units of the response's variance
 
 
+# Share of the fit with history in its mean with the fit without; see poolwise.methods.bayes.model.
+SHARE = np.linspace(0.0, 1.0, 201)[1:]  # values that are tried
+TRUST, FEW = 2.0, 60.0  # exponent of their prior, and what few target rows add to it
+
+
 @dataclass(frozen=True, eq=False)
 class Grid:
     r"""Values of the scales that are integrated out, each with its prior.
@@ -57,8 +64,9 @@ class Grid:
       :math:`\log s` from a Cauchy distribution of scale 0.3, or more if tails are heavy;
     - :math:`g`, the variance of a shared coefficient, relative to what the sources show;
     - the shape of the prior of new coefficients: the same variance :math:`r c^2` for each, or
-      Zellner's, which follows their covariance. Their size :math:`r c^2` is about that of all
-      coefficients in the fit without history, within a factor of two (one standard deviation).
+      Zellner's, which follows their covariance. Their size :math:`r c^2` is about the size of
+      coefficients in the fit without history, or less: :math:`\log r c^2` is normal about it, with
+      deviation 0.15 above and 0.7 below.
 
     With :math:`t` the residual variance of new features given shared ones, the noise is
     :math:`\sigma^2 = s\sigma_S^2(1 - \varphi)`, and :math:`c^2 = s\sigma_S^2\varphi/t`.
