@@ -62,7 +62,7 @@ def test_a_source_in_conflict_is_named():
 def test_few_target_rows_make_nothing_sure(rows):
     found = [diagnose(world(seed, target_rows=rows).problem) for seed in range(8)]
     surest = max(one.gain.lines[0].probability for one in found)
-    assert surest > {1: 0.7, 2: 0.7, 9: 0.95}[rows]  # the model is surer than the answer
+    assert surest > {1: 0.7, 2: 0.7, 9: 0.8}[rows]  # the model is surer than the answer
     levels = {one.verdict.level for one in found}
     assert levels <= {"probably_helps", "no_clear_difference"}
     few = f"{rows} recent row{'s are' if rows > 1 else ' is'} too few to confirm or contradict"

@@ -114,8 +114,10 @@ class TestThroughTheRegressor:
         assert set(model.conflict_) == {"a", "b"}
         assert all(0.0 < p < 1.0 for p in model.conflict_.values())
         shown = str(model.summary())
-        for p in model.conflict_.values():
-            assert f"{p:.0%}" in shown
+        fit = model.fit_
+        for n, p in model.conflict_.items():
+            assert f"{fit.level_conflict[n]:.0%}" in shown
+            assert f"{p - fit.level_conflict[n]:.0%}" in shown
 
     def test_standard_deviations_and_intervals_are_those_of_the_posterior(self):
         tables = tables_of("one source", seed=1)
@@ -133,7 +135,7 @@ class TestThroughTheRegressor:
         assert (wide[:, 1] > high).all()
 
     def test_tails_have_the_kurtosis_of_a_normal_distribution_of_uncertain_variance(self):
-        problem = tables_of("one source", seed=1).problem()
+        problem = replace(tables_of("one source", seed=1).problem(), sources={})
         known = model(scaled(problem))
         at = points(known.evidence)
         frame, share, ratio, _ = at.cells.T

@@ -92,7 +92,9 @@ class LinearRecord(JsonObject, tag_field="kind", tag="linear", dict=True):
     dropped: features with coefficient zero by decision, and why
     rounding: the part of (level, coef) lost to rounding, d + 1 numbers; null if it is not known
     bounds: null for no bound
-    conflict: probability that a source contradicts the target
+    conflict, level_conflict: probability that a source contradicts the target, and that it does so
+        in its level alone
+    share: weight of the fit with sources in its mean with the fit without; null if there is no mean
     reason: why this method, where one was chosen
     """
 
@@ -111,6 +113,8 @@ class LinearRecord(JsonObject, tag_field="kind", tag="linear", dict=True):
     distribution: StudentTRecord
     bounds: tuple[float | None, float | None] | None
     conflict: dict[str, Probability]
+    level_conflict: dict[str, Probability]
+    share: Probability | None
     reason: str
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from poolwise.methods.bayes.evidence import products_of
 from poolwise.methods.bayes.pseudo_rows import frames, levels
 from tests.laws.problems import KINDS, random_tables, tables_of
 from tests.methods.bayes.dense import conflict_variance, model_of, random_levels
@@ -53,7 +54,7 @@ def test_a_frame_is_the_log_density_of_all_pseudo_rows(case, intercept):
     frame = rng.integers(0, len(f.log_weight), count)
     signal = np.exp(rng.normal(size=count) * 3.0)
     theta = rng.normal(size=(count, p))
-    products, log_weight = f.products(frame, signal)
+    products, log_weight = products_of(f, frame, signal)
     ends = np.column_stack((theta, -np.ones(count)))
     found = log_weight - 0.5 * np.einsum("mi,mij,mj->m", ends, products, ends)
     expected = np.array(
@@ -71,7 +72,7 @@ def test_settings_that_are_averages_have_the_average_information_and_their_entro
     said = frames(
         known.groups, belief, prior, coefficients=5, lead=1, target_rows=own.target.weight
     )
-    products, log_weight = said.products(np.array([0]), np.array([0.0]))
+    products, log_weight = products_of(said, np.array([0]), np.array([0.0]))
     theta = np.array([0.1, -0.4, 0.7, 0.2, 1.0])
     ends = np.append(theta, -1.0)
     found = log_weight[0] - 0.5 * ends @ products[0] @ ends
@@ -93,6 +94,6 @@ def test_settings_that_are_averages_have_the_average_information_and_their_entro
 def test_without_sources_there_are_no_rows():
     known = model_of(random_tables(6, sources={}))
     assert known.evidence.frames.rows.shape == (1, 0, 6)
-    products, log_weight = known.evidence.frames.products(np.array([0]), np.array([1.0]))
+    products, log_weight = products_of(known.evidence.frames, np.array([0]), np.array([1.0]))
     assert not products.any()
     assert log_weight.tolist() == [0.0]

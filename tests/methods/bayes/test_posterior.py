@@ -61,8 +61,10 @@ def test_noise_and_conflict_are_averages():
     assert_allclose(found.noise, mean, rtol=1e-12)
     assert_allclose(found.noise_variance, weight @ noises**2 - mean**2, rtol=1e-9)
     chosen = known.evidence.frames.conflict[at.cells[:, 0]].argmax(axis=2)
-    assert_allclose(found.conflict, weight @ (chosen > 0), rtol=1e-12)
-    assert ((found.conflict > 0.0) & (found.conflict < 1.0)).all()
+    every = np.arange(found.conflict.shape[1])
+    by_level = np.tensordot(weight, chosen[:, :, None] == every, axes=1)
+    assert_allclose(found.conflict, by_level, rtol=0, atol=1e-12)
+    assert_allclose(found.conflict.sum(axis=1), 1.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from poolwise._typing import Array
-from poolwise.methods.bayes.evidence import Evidence, Places, runs
+from poolwise.methods.bayes.evidence import Evidence, Places, products_of, runs
 from poolwise.methods.bayes.pseudo_rows import MOST, ConflictLevels, Group, frames
 
 SWEEPS = 3
@@ -111,7 +111,7 @@ class _MeanField:
         share, ratio = points[runs(points[:, :2])[0], :2].T
         _, signal = self.evidence.scales(share, ratio, self.account)
         frame = np.repeat(np.arange(len(settings)), len(share))
-        products, log_weight = said.products(frame, np.tile(signal, len(settings)))
+        products, log_weight = products_of(said, frame, np.tile(signal, len(settings)))
         shape = (len(settings), len(share))
         return products.reshape(*shape, *products.shape[1:]), log_weight.reshape(shape)
 

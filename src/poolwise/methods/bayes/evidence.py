@@ -133,7 +133,7 @@ class Evidence:
         frame, share, ratio = cells[first, :3].T
         account = self.frames.account[frame]
         _, signal = self.scales(share, ratio, account)
-        products, log_weight = self.frames.products(frame, signal)
+        products, log_weight = products_of(self.frames, frame, signal)
         return self.joined(products, log_weight, account, share, ratio, of, cells[:, 3])
 
     def joined(
@@ -151,7 +151,7 @@ class Evidence:
         Parameters
         ----------
         products : array of shape (k, p + 1, p + 1)
-            Of the rows of a frame, as ``Frames.products`` returns them; overwritten.
+            Of the rows of a frame, as ``products_of`` returns them; overwritten.
         log_weight : array of shape (k,)
             The same.
         account, share, ratio : array of int of shape (k,)
@@ -239,6 +239,16 @@ class Evidence:
             values.append(self.log_evidence(found[-1]))
             done |= wanted
         return np.concatenate(found), np.concatenate(values)
+
+
+def products_of(frames: Frames, frame: Places, signal: Array) -> tuple[Array, Array]:
+    """Return the products of the rows of frames, and their part of the log evidence.
+
+    ``signal`` is :math:`c^2` in each frame.
+    """
+    rows, variance = frames.rows[frame], 1.0 + signal[:, None] * frames.error[frame]
+    products = (rows / variance[:, :, None]).swapaxes(1, 2) @ rows
+    return products, frames.log_weight[frame] - 0.5 * np.log(variance).sum(axis=1)
 
 
 def runs(places: Places) -> tuple[Places, Places]:

@@ -226,15 +226,6 @@ class Frames:
     conflict: Array  # (F, K, L): probability of each level of conflict of each source
     turned: tuple[Array, ...]  # (F, r, r) for each group: its rows over its own coefficients
 
-    def products(self, frame: NDArray[np.intp], signal: Array) -> tuple[Array, Array]:
-        """Return the products of the rows of frames, and their part of the log evidence.
-
-        ``signal`` is :math:`c^2` in each frame.
-        """
-        rows, variance = self.rows[frame], 1.0 + signal[:, None] * self.error[frame]
-        products = (rows / variance[:, :, None]).swapaxes(1, 2) @ rows
-        return products, self.log_weight[frame] - 0.5 * np.log(variance).sum(axis=1)
-
 
 def frames(
     groups: Sequence[Group],

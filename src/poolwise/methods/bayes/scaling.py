@@ -176,8 +176,8 @@ def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, floa
 
 def _reach(table: Moments, j: int, *, intercept: bool) -> float:
     """Return the largest distance of a column from its mean or, without an intercept, from zero."""
-    centre = table.mean[j] if intercept else 0.0
-    return float(max(table.high[j] - centre, centre - table.low[j]))
+    centre, rest = (table.mean[j], table.mean_tail[j]) if intercept else (0.0, 0.0)
+    return float(max(table.high[j] - centre - rest, centre - table.low[j] + rest))
 
 
 def _tails(problem: Problem, tables: Sequence[_Doubles]) -> float:
