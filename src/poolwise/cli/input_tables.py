@@ -187,7 +187,7 @@ def _open_source(
 
     if paths[0].lower().endswith(MOMENTS):
         return Moments.load(paths[0])
-    where = f"source {called!r}"
+    where = f"table {called!r}"
     return OpenedFiles(
         paths,
         weights=options.weights,

@@ -14,6 +14,7 @@ from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.regress import regress
 from poolwise.moments.moments import Moments
+from poolwise.wording import capital
 
 
 class Rows(Protocol):
@@ -40,6 +41,8 @@ class Problem:
         Whether the model has an intercept.
     target_rows, source_rows : Rows, mapping of str to Rows
         The rows of the target and of the sources, if available.
+    target_name : str
+        Name of the target in messages; the command line gives the name of the file.
     """
 
     target: Moments
@@ -48,13 +51,14 @@ class Problem:
     intercept: bool = True
     target_rows: Rows | None = None
     source_rows: Mapping[str, Rows] = field(default_factory=dict)
+    target_name: str = "the target"
 
     def __post_init__(self) -> None:
         y, known = self.response, self.target.place
         if y not in known:
-            raise BadColumns.missing([y], self.target.names, "The target")
+            raise BadColumns.missing([y], self.target.names, self.target_name)
         if not self.features:
-            what = f"The target has no feature beside the response {y!r}."
+            what = f"{capital(self.target_name)} has no feature beside the response {y!r}."
             raise BadColumns(what, "Give more columns: 0 feature(s), a minimum of 1 is required.")
         if self.target.weight == 0.0:
             raise TooFewRows.empty_target(self.target.rows)
@@ -62,7 +66,7 @@ class Problem:
             if y not in source.place:
                 raise BadSource.no_response(name, y, source.names)
             if extra := [n for n in source.names if n not in known]:
-                raise BadColumns.missing(extra, self.target.names, "The target")
+                raise BadColumns.missing(extra, self.target.names, self.target_name)
             if len(source.names) < 2:
                 raise BadSource.nothing_shared(name, source.names, self.features)
         kept = {name: source for name, source in self.sources.items() if source.weight > 0.0}
@@ -76,12 +80,13 @@ class Problem:
     @cached_property
     def target_fit(self) -> LinearFit:
         """Least squares on the target alone, which most methods need for its noise."""
-        return regress(self.target, self.response, intercept=self.intercept, label="the target")
+        own, y = self.target, self.response
+        return regress(own, y, intercept=self.intercept, label=self.target_name)
 
     @property
     def pool_name(self) -> str:
         """Name of the target and its sources together in a warning."""
-        return "the pooled data" if self.sources else "the target"
+        return "the pooled data" if self.sources else self.target_name
 
     def shared(self, source: Moments) -> tuple[str, ...]:
         """Features that a source has."""
@@ -101,19 +106,9 @@ class Problem:
         return {n: self.sources[n] for n in sorted(keys, key=keys.__getitem__)}
 
     def filled(self, source: Moments, means: Mapping[str, float] | None = None) -> Moments:
-        """Return a source with constants in place of the features that it lacks.
+        """Return one of the sources with constants in place of the features that it lacks.
 
-        Parameters
-        ----------
-        source : Moments
-            One of ``sources``.
-        means : mapping of str to float, optional
-            The constants; the target's mean where none is given.
-
-        Returns
-        -------
-        Moments
-            Of all columns of the target.
+        These are ``means``, and the mean of the target where none is given.
         """
         target, given = self.target, means or {}
         lacks = {n: j for n, j in target.place.items() if n not in source.place}
@@ -129,7 +124,8 @@ class Problem:
         left = [n for n in self.target.names if n not in lacking]
         kept = {n: [c for c in left if c in s.place] for n, s in self.sources.items()}
         sources = {n: s.select(kept[n]) for n, s in self.sources.items() if len(kept[n]) > 1}
-        return Problem(self.target.select(left), sources, self.response, self.intercept)
+        target, y = self.target.select(left), self.response
+        return Problem(target, sources, y, self.intercept, target_name=self.target_name)
 
     def without_rows(self) -> Problem:
         """Return the same problem with moments alone."""
