@@ -210,7 +210,7 @@ def test_missing_responses_of_history_are_refused_or_left_out(folder, monkeypatc
     assert quick(folder, monkeypatch, *command, "--nulls", "raise").exit_code == 1
     told = quick(folder, monkeypatch, *command, "--nulls", "drop", "-o", "m.json")
     assert told.exit_code == 0, told.output
-    assert "5 of 300 rows of source 'history' were dropped" in told.stderr
+    assert "5 of 300 rows of table 'history' were dropped" in told.stderr
     found = PooledRegressor.load(folder / "m.json").problem_.sources["history"]
     kept = old[5:].assign(**{"site=inland": 1.0 * (old["site"][5:] == "inland")})
     assert found.text() == moments_of(kept[list(found.names)], precision=found.precision).text()

@@ -120,7 +120,7 @@ def test_a_bar_shows_markup_in_a_name_and_does_not_obey_it(folder):
     arguments = ["fit", "--source", f"{name}=history", "recent.csv", "--label", "wear"]
     code, shown = in_terminal(folder, slow(0.4, arguments))
     assert code == 0, shown
-    assert f"Reading source '{name}'" in words(shown)
+    assert f"Reading table '{name}'" in words(shown)
 
 
 def test_predictions_on_a_terminal_obey_no_cell(fitted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -14,7 +14,6 @@ from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.regress import regress
 from poolwise.moments.moments import Moments
-from poolwise.wording import capital
 
 
 class Rows(Protocol):
@@ -58,7 +57,7 @@ class Problem:
         if y not in known:
             raise BadColumns.missing([y], self.target.names, self.target_name)
         if not self.features:
-            what = f"{capital(self.target_name)} has no feature beside the response {y!r}."
+            what = f"There is no feature beside the response {y!r} in {self.target_name}."
             raise BadColumns(what, "Give more columns: 0 feature(s), a minimum of 1 is required.")
         if self.target.weight == 0.0:
             raise TooFewRows.empty_target(self.target.rows)
@@ -80,8 +79,7 @@ class Problem:
     @cached_property
     def target_fit(self) -> LinearFit:
         """Least squares on the target alone, which most methods need for its noise."""
-        own, y = self.target, self.response
-        return regress(own, y, intercept=self.intercept, label=self.target_name)
+        return regress(self.target, self.response, intercept=self.intercept, label=self.target_name)
 
     @property
     def pool_name(self) -> str:
@@ -106,9 +104,19 @@ class Problem:
         return {n: self.sources[n] for n in sorted(keys, key=keys.__getitem__)}
 
     def filled(self, source: Moments, means: Mapping[str, float] | None = None) -> Moments:
-        """Return one of the sources with constants in place of the features that it lacks.
+        """Return a source with constants in place of the features that it lacks.
 
-        These are ``means``, and the mean of the target where none is given.
+        Parameters
+        ----------
+        source : Moments
+            One of ``sources``.
+        means : mapping of str to float, optional
+            The constants; the target's mean where none is given.
+
+        Returns
+        -------
+        Moments
+            Of all columns of the target.
         """
         target, given = self.target, means or {}
         lacks = {n: j for n, j in target.place.items() if n not in source.place}
@@ -117,21 +125,16 @@ class Problem:
         return source.widened(target.names, values, tails)
 
     def without(self, lacking: Sequence[str]) -> Problem:
-        """Return the problem without these features and without rows.
-
-        Sources that then share no feature with the target are dropped.
-        """
+        """Return the problem without these features, sources that have no other, and rows."""
         left = [n for n in self.target.names if n not in lacking]
         kept = {n: [c for c in left if c in s.place] for n, s in self.sources.items()}
         sources = {n: s.select(kept[n]) for n, s in self.sources.items() if len(kept[n]) > 1}
-        target, y = self.target.select(left), self.response
-        return Problem(target, sources, y, self.intercept, target_name=self.target_name)
+        return replace(self.without_rows(), target=self.target.select(left), sources=sources)
 
     def without_rows(self) -> Problem:
         """Return the same problem with moments alone."""
         slim = copy(self)  # already checked
-        object.__setattr__(slim, "target_rows", None)
-        object.__setattr__(slim, "source_rows", {})
+        vars(slim).update(target_rows=None, source_rows={})
         return slim
 
 

@@ -83,8 +83,8 @@ def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[Poolwi
         yield DataWarning(
             f"Column {columns[j]!r} is {m_theirs[j]:.6g} in every row of table {name!r} but "
             f"varies in {problem.target_name}: it looks filled in.",
-            "If it was not measured, leave it out of that table (or empty), so that it counts as "
-            "unseen.",
+            "If it was not measured, leave it out of that table (or set it to NaN), so that it "
+            "counts as unseen.",
         )
     if target.rows < ENOUGH_ROWS:
         return
