@@ -32,7 +32,7 @@ def data(folder):
         ["data"],
         ["data/history.csv", "data/recent.csv"],
         ["data/../data/recent.csv"],
-        ["--source", "old=data/recent.csv"],
+        ["--history", "old=data/recent.csv"],
         ["link.csv"],
     ],
     ids=" ".join,
@@ -51,9 +51,9 @@ def test_a_recent_table_that_is_also_history_is_refused(data, monkeypatch, histo
     "history",
     [
         ["data/history.csv", "data/history.csv"],
-        ["data/history.csv", "--source", "old=data/hist*.csv"],
-        ["--source", "old=data/history.csv", "--source", "old=./data/history.csv"],
-        ["h.moments.json", "--source", "old=h.moments.json"],
+        ["data/history.csv", "--history", "old=data/hist*.csv"],
+        ["--history", "old=data/history.csv", "--history", "old=./data/history.csv"],
+        ["h.moments.json", "--history", "old=h.moments.json"],
     ],
     ids=" ".join,
 )
@@ -73,7 +73,7 @@ def test_history_beside_the_recent_table_counts_once(data, monkeypatch):
 
 @pytest.mark.parametrize("name", ["target", "recent.csv"])
 def test_history_may_not_be_called_like_the_recent_table(folder, monkeypatch, name):
-    source = ["--source", f"{name}=history.csv"]
+    source = ["--history", f"{name}=history.csv"]
     told = quick(folder, monkeypatch, "fit", *source, "recent.csv", *LABEL)
     assert told.exit_code == 2, told.output
     assert f"'{name}' is the name of the recent table." in " ".join(told.stderr.split())

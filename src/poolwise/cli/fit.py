@@ -54,7 +54,7 @@ def fit_model(
 
     poolwise fit history.parquet recent.csv --label y -o model.json --report report.html
 
-    poolwise fit --source 2019=a.csv --source 2020=b.csv recent.csv --label y -o model.json
+    poolwise fit --history 2019=a.csv --history 2020=b.csv recent.csv --label y -o model.json
     """
     check_out(out, [".json"], force=force)
     if out is not None and out.name.lower().endswith(MOMENTS):

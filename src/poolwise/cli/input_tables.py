@@ -80,7 +80,7 @@ def input_tables(
     """Read the recent table, which comes last, and open its history; print how columns match."""
     *history, recent = tables
     called = STDIN_NAME if recent == STDIN else recent
-    named = _named(called, history, options.source)
+    named = _named(called, history, options.history)
     if recent.lower().endswith(MOMENTS):
         raise typer.BadParameter(
             f"{harmless(recent)} holds moments, and the recent table needs rows. History comes "
@@ -113,19 +113,19 @@ def _named(
         called, sign, path = given.partition("=")
         if not (called and sign and path):
             raise typer.BadParameter(
-                f"{harmless(given)!r} is not NAME=PATH.", param_hint="--source"
+                f"{harmless(given)!r} is not NAME=PATH.", param_hint="--history"
             )
         if called in (TARGET, recent):
             raise typer.BadParameter(
                 harmless(f"{called!r} is the name of the recent table. Use another name."),
-                param_hint="--source",
+                param_hint="--history",
             )
         named.setdefault(called, []).append(path)
     for called, paths in named.items():
         if len(paths) > 1 and any(p.lower().endswith(MOMENTS) for p in paths):
             raise typer.BadParameter(
                 f"{harmless(called)!r} has several files. A file of moments is a table of its own.",
-                param_hint="--source",
+                param_hint="--history",
             )
     return named
 

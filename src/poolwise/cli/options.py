@@ -126,7 +126,7 @@ class ReadingOptions:
 class HistoryOptions(ReadingOptions):
     """Options of every command that reads a recent table and its history."""
 
-    source: Annotated[
+    history: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=PATH",
