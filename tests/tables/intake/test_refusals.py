@@ -143,7 +143,9 @@ class TestBadFeatures:
 
     def test_a_source_that_shares_no_column_is_refused(self, target, y, old, y_old):
         strange = old.rename(columns={"age": "Alter", "bmi": "BMI"})
-        message = r"'clinic' has no feature of the model: .* 'BMI', 'Alter', .* 'age', 'bmi', 'dose'"
+        message = (
+            r"'clinic' has no feature of the model: .* 'BMI', 'Alter', .* 'age', 'bmi', 'dose'"
+        )
         with pytest.raises(BadSource, match=message):
             gather(target, y, sources={"clinic": (strange, y_old)})
 
