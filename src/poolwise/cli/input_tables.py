@@ -45,8 +45,7 @@ class InputTables:
     @property
     def data(self) -> dict[str, Any]:
         """Arguments of the library: of fit, compare and report."""
-        weights = self.weights
-        return {"X": self.X, "y": self.y, "sources": self.sources, "sample_weight": weights}
+        return {"X": self.X, "y": self.y, "sources": self.sources, "sample_weight": self.weights}
 
     def warn_if_swapped(self, rows: int) -> None:
         """Warn if the recent table looks like history, given the number of rows of all tables."""

@@ -79,20 +79,17 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
 
     usable: dict[str, float] = {}
     for name, source in problem.sources.items():
-        noise = own[name]
+        noise, why = own[name], ""
         if noise is None:
             shared = problem.shared(source)
             noise = noise_of(problem.target, y, shared, intercept=intercept, ddof=ddof)
             why = rows_for(source.weight, len(shared) + intercept)
-            then = (
-                f"The noise of {own_name} given the same features is used instead."
-                if noise
-                else f"Its rows weigh as much as those of {own_name}."
-            )
-            cautions.append(NoiseNotEstimable.of(f"table {name!r}", why, then))
         elif noise == 0.0:
             why = "it is fitted without residual"
+        if why:
             then = f"Its rows weigh as much as those of {own_name}."
+            if noise:
+                then = f"The noise of {own_name} given the same features is used instead."
             cautions.append(NoiseNotEstimable.of(f"table {name!r}", why, then))
         if noise:
             usable[name] = noise

@@ -64,11 +64,11 @@ def unify(
     names: Sequence[str],
     target: KnownLevels,
     sources: Mapping[str, KnownLevels],
+    where: str = "the target",
     *,
     complete: KnownLevels | None = None,
     intercept: bool = True,
     unseen: Literal["raise", "ignore"] = "raise",
-    target_name: str = "the target",
 ) -> tuple[Column, ...]:
     """Return the columns of the target, with the levels that any table has.
 
@@ -84,7 +84,7 @@ def unify(
                 levels = theirs[name]
                 if (levels is None) != (ours is None):
                     kinds = ("text", "numbers") if levels is None else ("numbers", "text")
-                    what = f"holds {kinds[0]} in {target_name} and {kinds[1]} in table {source!r}"
+                    what = f"holds {kinds[0]} in {where} and {kinds[1]} in table {source!r}"
                     hint = "Convert it on one side, so that both hold the same kind of value."
                     raise NotNumeric.of(name, what, hint)
                 seen.update(levels or ())
@@ -140,10 +140,7 @@ def unseen_levels(column: str, unseen: Sequence[str], levels: Sequence[str]) -> 
 
 
 def levels_apart(
-    target: KnownLevels,
-    sources: Mapping[str, KnownLevels],
-    columns: Sequence[Column],
-    target_name: str = "the target",
+    target: KnownLevels, sources: Mapping[str, KnownLevels], columns: Sequence[Column], where: str
 ) -> list[DataWarning]:
     """Warn of text columns of sources that have no level in common with the target."""
     cautions: list[DataWarning] = []
@@ -154,7 +151,7 @@ def levels_apart(
             if name in found and not set(ours) & set(theirs):
                 what = (
                     f"Column {name!r} has the levels {listed(theirs)} in table {source!r} and "
-                    f"{listed(ours)} in {target_name}, none in common."
+                    f"{listed(ours)} in {where}, none in common."
                 )
                 hint = "If they are spelt differently, map them; or drop the column of that table."
                 cautions.append(DataWarning(what, hint))
