@@ -169,7 +169,7 @@ class BadSource(PoolwiseError, TypeError):
     @classmethod
     def no_response(cls, source: str, response: str, there: Sequence[str]) -> Self:
         return cls(
-            f"Source {source!r} has no column {response!r}, the name of the response; it has "
+            f"Table {source!r} has no column {response!r}, the name of the response; it has "
             f"{listed(there)}.{did_you_mean(response, there)}",
             "Give (X, y), or name the response as the source does: by the name of y, or by "
             "PooledRegressor(response=...).",
@@ -178,10 +178,10 @@ class BadSource(PoolwiseError, TypeError):
         )
 
     @classmethod
-    def nothing_shared(cls, source: str, has: Sequence[str], target: Sequence[str]) -> Self:
+    def nothing_shared(cls, source: str, has: Sequence[str], features: Sequence[str]) -> Self:
         return cls(
-            f"Source {source!r} shares no feature with the target: it has {listed(has)}, "
-            f"the target has {listed(target)}.",
+            f"Table {source!r} has no feature of the model: it has {listed(has)}, and the features "
+            f"are {listed(features)}.",
             "Rename its columns, or leave it out.",
         )
 
@@ -195,11 +195,10 @@ class TooFewRows(PoolwiseError):
 
     @classmethod
     def empty_target(cls, rows: int, missing: Mapping[str, int] | None = None) -> Self:
-        why = f"The target has no rows, or their weights are all zero ({rows:,} rows)."
+        why = f"There are no rows, or their weights are all zero ({rows:,} rows)."
         about: dict[str, Any] = {"rows": rows}
         if rows and missing:
-            gone = counted(missing)
-            why = f"None of the {rows:,} rows of the target has all columns (missing: {gone})."
+            why = f"None of the {rows:,} rows has all columns (missing: {counted(missing)})."
             about = {"missing": dict(missing)}
         return cls(
             why,
@@ -294,7 +293,7 @@ class LeftOut(PoolwiseWarning):
     @classmethod
     def empty_source(cls, source: str) -> Self:
         return cls(
-            f"Source {source!r} has no rows, or their weights are all zero: it changes nothing.",
+            f"Table {source!r} has no rows, or their weights are all zero: it changes nothing.",
             "Was it filtered too far, or is it a stream that was read before?",
         )
 
@@ -302,7 +301,7 @@ class LeftOut(PoolwiseWarning):
     def sources(cls, method: str, sources: Sequence[str], why: str) -> Self:
         return cls(
             f"{method} left out {listed(sources)}: {why}.",
-            "data_pooling takes sources of any features and any number of rows.",
+            "data_pooling takes tables of any features and any number of rows.",
         )
 
 

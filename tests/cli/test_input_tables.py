@@ -32,7 +32,7 @@ def data(folder):
         ["data"],
         ["data/history.csv", "data/recent.csv"],
         ["data/../data/recent.csv"],
-        ["--source", "old=data/recent.csv"],
+        ["--history", "old=data/recent.csv"],
         ["link.csv"],
     ],
     ids=" ".join,
@@ -51,9 +51,9 @@ def test_a_recent_table_that_is_also_history_is_refused(data, monkeypatch, histo
     "history",
     [
         ["data/history.csv", "data/history.csv"],
-        ["data/history.csv", "--source", "old=data/hist*.csv"],
-        ["--source", "old=data/history.csv", "--source", "old=./data/history.csv"],
-        ["h.moments.json", "--source", "old=h.moments.json"],
+        ["data/history.csv", "--history", "old=data/hist*.csv"],
+        ["--history", "old=data/history.csv", "--history", "old=./data/history.csv"],
+        ["h.moments.json", "--history", "old=h.moments.json"],
     ],
     ids=" ".join,
 )
@@ -73,7 +73,7 @@ def test_history_beside_the_recent_table_counts_once(data, monkeypatch):
 
 @pytest.mark.parametrize("name", ["target", "recent.csv"])
 def test_history_may_not_be_called_like_the_recent_table(folder, monkeypatch, name):
-    source = ["--source", f"{name}=history.csv"]
+    source = ["--history", f"{name}=history.csv"]
     told = quick(folder, monkeypatch, "fit", *source, "recent.csv", *LABEL)
     assert told.exit_code == 2, told.output
     assert f"'{name}' is the name of the recent table." in " ".join(told.stderr.split())
@@ -210,7 +210,7 @@ def test_missing_responses_of_history_are_refused_or_left_out(folder, monkeypatc
     assert quick(folder, monkeypatch, *command, "--nulls", "raise").exit_code == 1
     told = quick(folder, monkeypatch, *command, "--nulls", "drop", "-o", "m.json")
     assert told.exit_code == 0, told.output
-    assert "5 of 300 rows of source 'history' were dropped" in told.stderr
+    assert "5 of 300 rows of table 'history' were dropped" in told.stderr
     found = PooledRegressor.load(folder / "m.json").problem_.sources["history"]
     kept = old[5:].assign(**{"site=inland": 1.0 * (old["site"][5:] == "inland")})
     assert found.text() == moments_of(kept[list(found.names)], precision=found.precision).text()

@@ -43,7 +43,7 @@ def test_json_has_a_schema_of_its_own(pump_files):
     assert follows(report, REPORT)
     (warning,) = report.pop("warnings")
     assert warning["kind"] == "LeftOut"
-    assert warning["message"].startswith("100 of 300 rows of source 'a' were dropped")
+    assert warning["message"].startswith("100 of 300 rows of table 'a' were dropped")
     assert report == {
         "format": "poolwise moments report",
         "version": 1,
@@ -80,7 +80,7 @@ def test_json_has_a_schema_of_its_own(pump_files):
 def test_dropped_rows_are_told(pump_files):
     told = run(pump_files, "moments", "gaps.csv", "--nulls", "drop", "-o", "a.moments.json")
     assert told.returncode == 0
-    assert told.stderr.startswith("LeftOut: 100 of 300 rows of source 'a' were dropped")
+    assert told.stderr.startswith("LeftOut: 100 of 300 rows of table 'a' were dropped")
     assert "200 rows" in told.stdout
 
 

@@ -14,7 +14,7 @@ from tests.cli.entry import python_in
     ("arguments", "code", "says"),
     [
         (["pumps.csv"], 2, "Missing option '--out'"),
-        (["-o", "a.moments.json"], 2, "Missing argument 'SOURCE'"),
+        (["-o", "a.moments.json"], 2, "Missing argument 'FILE'"),
         (["pumps.csv", "-o", "a.json"], 2, "must end in .moments.json"),
         (["pumps.csv", "-o", "no/a.moments.json"], 2, "There is no folder no."),
         (["pumps.csv", "-o", "there.moments.json"], 2, "or use --force to replace it"),

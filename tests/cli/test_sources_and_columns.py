@@ -15,7 +15,7 @@ def test_sources_have_names_and_come_in_many_kinds(folder, monkeypatch):
     machines(100, 5, OLD).to_parquet(folder / "a.parquet", index=False)
     machines(100, 6, OLD).to_feather(folder / "b.feather")
     moments_of(folder / "history.csv", response="wear").save(folder / "h.moments.json")
-    sources = ["--source", "early=a.parquet", "--source", "early=b.feather"]
+    sources = ["--history", "early=a.parquet", "--history", "early=b.feather"]
     tables = ["h.moments.json", "history*.csv", *sources, "recent.csv", "--label", "wear"]
     told = quick(folder, monkeypatch, "fit", *tables, "-o", "m.json", "--json")
     assert told.exit_code == 0, told.output

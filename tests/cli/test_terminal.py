@@ -117,10 +117,10 @@ def test_a_bar_shows_markup_in_a_name_and_does_not_obey_it(folder):
     for k in range(8):
         machines(50, k, ("hours", "load", "wear")).to_parquet(folder / f"history/{k}.parquet")
     name = "[/]x[red]y"
-    arguments = ["fit", "--source", f"{name}=history", "recent.csv", "--label", "wear"]
+    arguments = ["fit", "--history", f"{name}=history", "recent.csv", "--label", "wear"]
     code, shown = in_terminal(folder, slow(0.4, arguments))
     assert code == 0, shown
-    assert f"Reading source '{name}'" in words(shown)
+    assert f"Reading table '{name}'" in words(shown)
 
 
 def test_predictions_on_a_terminal_obey_no_cell(fitted):

@@ -21,7 +21,7 @@ WRONG = [
     (["fit", "history.csv", "x.moments.json", "--label", "wear"], 2, "needs rows"),
     (["fit", "-", "-", "--label", "wear"], 2, "given twice"),
     (["fit", "history.csv", "*.csv", "--label", "wear"], 2, "stands for 3 files"),
-    (["fit", "--source", "history.csv", "recent.csv", "--label", "wear"], 2, "not NAME=PATH"),
+    (["fit", "--history", "history.csv", "recent.csv", "--label", "wear"], 2, "not NAME=PATH"),
     (["fit", "history.csv", "recent.csv", "--label", "wear", "--method", "ridge"], 2, "ridge"),
     (["fit", "history.csv", "recent.csv", "--label", "site"], 1, "holds text"),
     (["compare", "history.csv", "recent.csv", "--label", "wear", "--method", "x"], 2, "No method"),

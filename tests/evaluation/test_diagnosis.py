@@ -21,7 +21,7 @@ def test_every_hard_case_has_a_defined_answer(case):
     json.dumps(found.to_dict(), allow_nan=False)
     assert str(found).startswith(found.verdict.headline.split()[0])
     if HARD[case].target.weight < 5:
-        with pytest.raises(TooFewRows, match="at least 5 rows"):
+        with pytest.raises(TooFewRows, match="at least 5 recent rows"):
             plan(HARD[case])
         return
     coming = plan(HARD[case], rows=[HARD[case].target.weight * 2], draws=1)

@@ -130,7 +130,7 @@ class TestFewRows:
         X, y = rows
         source = X[20:, :2], y[20:]
         if method == "monotone_likelihood" and n < 5:
-            with pytest.raises(TooFewRows, match=rf"at least 5 rows here and has {n}"):
+            with pytest.raises(TooFewRows, match=rf"at least 5 recent rows here; there are {n}"):
                 fit(method, precision, X[:n], y[:n], source=source)
             return
         model, kinds = fit(method, precision, X[:n], y[:n], source=source)
@@ -162,7 +162,7 @@ class TestFewRows:
 
     def test_the_message_for_a_single_row_of_history(self, rows):
         X, y = rows
-        message = "The noise of source 'source' cannot be estimated: 1 row for 3 coefficients"
+        message = "The noise of table 'source' cannot be estimated: 1 row for 3 coefficients"
         with pytest.warns(NoiseNotEstimable, match=message):
             PooledRegressor("data_pooling").fit(X[:20], y[:20], sources=(X[20:21, :2], y[20:21]))
 

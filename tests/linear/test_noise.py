@@ -103,7 +103,7 @@ def test_a_target_of_too_few_rows_takes_the_smallest_noise_of_the_sources(rows, 
         f"the target cannot be estimated: {rows} row{'s' * (rows > 1)} for 5 coefficients"
         in caution
     )
-    assert "smallest noise of the sources" in caution
+    assert "smallest noise of the other tables" in caution
 
 
 def test_one_row_more_than_coefficients_is_enough():
@@ -132,8 +132,8 @@ def test_a_source_without_residual_weighs_as_much_as_the_target():
     assert noise.sources == {"a": 0.0, "b": 0.0}
     assert noise.weights == {"a": 1.0, "b": 1.0}
     for name, caution in zip("ab", told(noise), strict=True):
-        assert f"source '{name}' cannot be estimated: it is fitted without residual" in caution
-        assert "weigh as much as the target's" in caution
+        assert f"table '{name}' cannot be estimated: it is fitted without residual" in caution
+        assert "weigh as much as those of the target" in caution
     pooled, filled = (m.solve(tables.problem()).coef for m in (DataPooling(), MeanFill()))
     assert_allclose(pooled, filled, rtol=1e-12)
 
@@ -158,10 +158,10 @@ def test_a_source_of_too_few_rows_takes_the_noise_of_the_target_on_its_features(
     assert_allclose(noise.weights["old"], noise.target / noise.sources["old"], rtol=1e-12)
     (caution,) = told(noise)
     assert (
-        f"source 'few' cannot be estimated: {rows} row{'s' * (rows > 1)} for 3 coefficients"
+        f"table 'few' cannot be estimated: {rows} row{'s' * (rows > 1)} for 3 coefficients"
         in caution
     )
-    assert "The target's noise given the same features is used instead" in caution
+    assert "The noise of the target given the same features is used instead" in caution
     assert DataPooling(ddof=ddof).solve(tables.problem()).covariance is None
 
 
@@ -172,7 +172,7 @@ def test_with_too_few_rows_everywhere_all_rows_weigh_the_same():
     assert noise.sources == {"old": None}
     assert noise.weights == {"old": 1.0}
     source, target = told(noise)
-    assert "Its rows weigh as much as the target's." in source
+    assert "Its rows weigh as much as those of the target." in source
     assert "All rows weigh the same." in target
 
 
@@ -223,7 +223,7 @@ def test_every_method_has_a_finite_answer_or_a_clear_no_in_every_case(degenerate
         fit = LINEAR_METHODS[name]().solve(problem)
     except TooFewRows as error:
         assert name == "monotone_likelihood"
-        assert "at least 6 rows" in str(error)  # noqa: PT017
+        assert "at least 6 recent rows" in str(error)  # noqa: PT017
         return
     assert np.isfinite(fit.coef).all()
     assert np.isfinite(fit.predict(degenerate.target.X)).all()

@@ -97,7 +97,7 @@ def test_an_empty_target_is_refused():
 
 
 def test_a_source_without_the_response_is_refused_by_name():
-    with pytest.raises(BadSource, match=r"Source 'old' has no column 'y'.*'a'"):
+    with pytest.raises(BadSource, match=r"Table 'old' has no column 'y'.*'a'"):
         Problem(moments("a", "y"), {"old": moments("a")}, "y")
 
 
@@ -107,6 +107,6 @@ def test_a_source_column_that_the_target_lacks_is_refused():
 
 
 def test_a_source_that_shares_nothing_is_refused_by_name():
-    message = r"Source 'old' shares no feature with the target: .* the target has 'a', 'b'"
+    message = r"Table 'old' has no feature of the model: .* the features are 'a', 'b'"
     with pytest.raises(BadSource, match=message):
         Problem(moments("a", "b", "y"), {"old": moments("y")}, "y")

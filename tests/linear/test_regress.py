@@ -151,9 +151,9 @@ class TestRegress:
     def test_constant_columns_are_dropped_by_name_and_reason(self):
         X, y = problem(5)
         X[:, 2] = 0.1
-        fit = regress(moments_of(X, y), "y", label="source 'old'")
+        fit = regress(moments_of(X, y), "y", label="table 'old'")
         assert fit.coef[2] == 0.0
-        assert fit.dropped == {"x2": "constant in source 'old'"}
+        assert fit.dropped == {"x2": "constant in table 'old'"}
         assert fit.cautions == ()
         assert fit.noise == pytest.approx(sm.OLS(y, sm.add_constant(X)).fit().scale, rel=1e-10)
 

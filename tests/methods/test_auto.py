@@ -43,7 +43,7 @@ def test_the_reason_is_in_the_summary_and_names_the_rows():
     text = " ".join(str(fitted("auto").summary()).split())
     assert text.startswith("boosted_pooling: y")
     assert fitted("auto").reason_ in text
-    assert "On the 60 target rows" in text
+    assert "On the 60 recent rows" in text
     model = fitted("auto", "linear")
     assert model.reason_ in " ".join(str(model.summary()).split())
     assert fitted("auto").summary().to_dict()["reason"] == fitted("auto").reason_

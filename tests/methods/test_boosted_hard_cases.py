@@ -73,7 +73,7 @@ class TestFewRows:
         assert_array_equal(
             model.predict(lacking(given.tried)), expected.predict(lacking(given.tried))
         )
-        assert "Fewer than 5 target rows" in model.reason_
+        assert "Fewer than 5 recent rows" in model.reason_
         assert "this is bayes_pooling" in " ".join(str(model.summary()).split())
         assert_array_equal(model.coef_, expected.coef_)
 
@@ -84,7 +84,7 @@ class TestFewRows:
         expected = fit("boosted_pooling", few)
         assert_array_equal(found.predict(given.tried), expected.predict(given.tried))
         some = fit("boosted_pooling", given, sample_weight=np.r_[np.ones(4), np.zeros(26)])
-        assert "Fewer than 5 target rows" in some.reason_
+        assert "Fewer than 5 recent rows" in some.reason_
 
     def test_a_constant_response_is_predicted(self):
         given = world("smooth", rows=12, history=40)

@@ -149,7 +149,7 @@ def test_complete_sources_help_a_target_with_too_few_rows(intercept):
 
 def test_a_target_of_too_few_rows_is_refused():
     tables = random_tables(4, target_rows=5, sources={"old": (30, (0, 1))})
-    with pytest.raises(TooFewRows, match="at least 6 rows here and has 5"):
+    with pytest.raises(TooFewRows, match="at least 6 recent rows here; there are 5"):
         MonotoneLikelihood().solve(tables.problem())
     enough = random_tables(4, target_rows=6, sources={"old": (30, (0, 1))})
     assert np.isfinite(MonotoneLikelihood().solve(enough.problem()).coef).all()

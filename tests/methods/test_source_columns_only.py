@@ -35,7 +35,7 @@ def test_it_is_least_squares_of_all_rows_on_the_columns_that_all_have(kind, kept
 
 def test_new_columns_are_dropped_and_said_to_be():
     fit = SourceColumnsOnly().solve(tables_of("one source", seed=9).problem())
-    assert fit.dropped == dict.fromkeys(["x2", "x3"], "not in every source used")
+    assert fit.dropped == dict.fromkeys(["x2", "x3"], "not in every table used")
 
 
 def test_with_no_common_feature_the_largest_source_decides():

@@ -45,8 +45,8 @@ def test_columns_are_new_shared_or_left_out():
         "shared": ["a"],
     }
     assert columns["text"] == (
-        "1 column in all tables; 2 new, which no source has (“c” and “d”); 2 in some sources "
-        "(“b” and “site”); 1 left out (“z”)."
+        "1 column in all tables; 2 new, which history lacks (“c” and “d”); 2 in part of the "
+        "history (“b” and “site”); 1 left out (“z”)."
     )
     assert len(made.data["cautions"]) == 1
 

@@ -103,8 +103,8 @@ def test_an_array_may_have_no_columns(dtype):
 @pytest.mark.parametrize("shape", [(4,), (), (2, 2, 2)])
 def test_other_than_two_dimensions_are_refused_with_the_shape(shape):
     with pytest.raises(BadTable) as caught:
-        open_table(np.ones(shape), "source 'old'")
-    assert f"Source 'old' is an array of shape {shape}" in str(caught.value)
+        open_table(np.ones(shape), "table 'old'")
+    assert f"Table 'old' is an array of shape {shape}" in str(caught.value)
     assert "X.reshape(-1, 1)" in str(caught.value)
 
 

@@ -119,8 +119,8 @@ def test_a_temporary_file_goes_with_the_fit(target, rows, monkeypatch, tmp_path)
 def test_columns_that_are_not_needed_are_not_kept(rows):
     wide = rows.assign(note="x" * 1000, day=pd.Timestamp("2020-01-01"))
     table = pa.Table.from_pandas(wide, preserve_index=False)
-    unread = find_frame(Once(table), "source 'old'")
-    opened = open_frame(unread, "source 'old'", dict.fromkeys(["a", "count"], False), "y")
+    unread = find_frame(Once(table), "table 'old'")
+    opened = open_frame(unread, "table 'old'", dict.fromkeys(["a", "count"], False), "y")
     assert opened.batches.size < 90 * 8 * 4
     assert opened.names == tuple(wide.columns)
 
@@ -134,7 +134,7 @@ def test_an_empty_stream_changes_nothing(make, target, rows):
 def test_what_is_wrong_with_a_stream_is_told(make, target, rows):
     with pytest.raises(BadSource, match="'y'"):
         read(target, make(rows.drop(columns="y")))
-    with pytest.raises(NotNumeric, match=r"'a' of source 'old' holds (timestamp|datetime)"):
+    with pytest.raises(NotNumeric, match=r"'a' of table 'old' holds (timestamp|datetime)"):
         read(target, make(rows.assign(a=pd.Timestamp("2020-01-01"))))
     with pytest.raises(NotNumeric, match="'y'"):
         read(target, make(rows.assign(y="high")))
@@ -179,7 +179,7 @@ def test_rows_of_a_stream_are_weighed_by_way_of_moments(make, target, rows):
 
 def test_names_of_a_stream_are_unique(target):
     twice = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
-    with pytest.raises(BadColumns, match="source 'old'"):
+    with pytest.raises(BadColumns, match="table 'old'"):
         read(target, twice.to_reader())
 
 

@@ -76,9 +76,9 @@ def test_a_column_that_only_a_source_has_is_left_out():
 @pytest.mark.parametrize(
     ("ours", "theirs", "words"),
     [
-        (["a", "b"], [1.0, 2.0], "text in the target and numbers in source 'old'"),
-        ([1.0, 2.0], ["a", "b"], "numbers in the target and text in source 'old'"),
-        ([True, False], ["yes", "no"], "numbers in the target and text in source 'old'"),
+        (["a", "b"], [1.0, 2.0], "text in the target and numbers in table 'old'"),
+        ([1.0, 2.0], ["a", "b"], "numbers in the target and text in table 'old'"),
+        ([True, False], ["yes", "no"], "numbers in the target and text in table 'old'"),
     ],
 )
 def test_text_here_and_numbers_there_are_refused(ours, theirs, words):

@@ -50,11 +50,11 @@ def test_fahrenheit_against_celsius_is_told_with_both_means(draw):
     (warning,) = told(target, source)
     assert isinstance(warning, DataWarning)
     message = str(warning)
-    assert "Column 'temperature' of source 'old'" in message
+    assert "Column 'temperature' of table 'old'" in message
     for moments in (moments_of(source), moments_of(target)):
         assert f"{moments.mean_of('temperature'):.3g}" in message
         assert f"{moments.deviation_of('temperature'):.3g}" in message
-    assert "Other units, or scaled on one side only?" in message
+    assert "Other units, or scaled in one table only?" in message
 
 
 @pytest.mark.parametrize("standardised", ["target", "source"])
@@ -82,7 +82,7 @@ def test_a_response_in_other_units_is_told(draw):
     source["y"] = source["y"] / 1000.0
     (warning,) = told(target, source)
     assert isinstance(warning, DataWarning)
-    assert "Column 'y' of source 'old'" in str(warning)
+    assert "Column 'y' of table 'old'" in str(warning)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, 999.0])
@@ -91,8 +91,8 @@ def test_a_filled_column_is_told_with_its_value(draw, value):
     source["rain"] = np.full(400, value)
     (warning,) = told(target, source)
     assert isinstance(warning, DataWarning)
-    assert f"Column 'rain' is {value:.6g} in every row of source 'old'" in str(warning)
-    assert "leave it out of the source (or set it to NaN)" in str(warning)
+    assert f"Column 'rain' is {value:.6g} in every row of table 'old'" in str(warning)
+    assert "leave it out of that table (or set it to NaN)" in str(warning)
 
 
 def test_a_column_that_is_constant_everywhere_is_not_taken_for_filled(draw):
@@ -114,7 +114,7 @@ def test_a_constant_response_of_a_source_is_told_once(draw):
     source["y"] = np.zeros(50)
     (warning,) = told(target, source)
     assert isinstance(warning, DataWarning)
-    assert "in every row of source 'old'" in str(warning)
+    assert "in every row of table 'old'" in str(warning)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ class TestNames:
     def test_two_columns_of_one_name_are_refused(self, table):
         message = r"[Ss]ource 'old' has more than one column named 'a'\. .*rename or drop"
         with pytest.raises(BadColumns, match=message):
-            open_table(table, "source 'old'")
+            open_table(table, "table 'old'")
 
     def test_names_that_are_alike_as_text_are_refused(self):
         with pytest.raises(BadColumns, match=r"named '1'"):
@@ -122,9 +122,9 @@ class TestOtherTypes:
     )
     def test_other_types_are_refused_by_name(self, table):
         with pytest.raises(BadTable) as caught:
-            open_table(table, "source 'old'")
+            open_table(table, "table 'old'")
         kind = type(table)
-        assert f"Source 'old' is a {kind.__module__}.{kind.__qualname__}" in str(caught.value)
+        assert f"Table 'old' is a {kind.__module__}.{kind.__qualname__}" in str(caught.value)
         assert "Give a NumPy array, a pandas or polars DataFrame" in str(caught.value)
 
     def test_a_subclass_of_a_frame_is_a_frame(self):

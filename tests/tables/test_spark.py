@@ -172,7 +172,7 @@ def test_a_column_that_is_no_number_is_refused(spark, column):
     types = {"a": "double", "c": "double", "y": "double"} | dict([column.split()])
     frame = spark.createDataFrame([], ", ".join(f"{n} {t}" for n, t in types.items()))
     name, kind = column.split()
-    with pytest.raises(NotNumeric, match=rf"'{name}' of source 'old' holds {kind}"):
+    with pytest.raises(NotNumeric, match=rf"'{name}' of table 'old' holds {kind}"):
         gather(X, y, sources={"old": frame})
 
 
@@ -180,7 +180,7 @@ def test_a_frame_must_hold_its_response_once_and_by_its_name(spark, target, rows
     frame = frame_of(spark, rows.drop(columns="w"), 1)
     with pytest.raises(BadSource, match="'y'"):
         read(target, frame.drop("y"))
-    with pytest.raises(BadColumns, match="source 'old' has more than one column named"):
+    with pytest.raises(BadColumns, match="table 'old' has more than one column named"):
         read(target, frame.select("*", "a"))
     with pytest.raises(BadSource):
         read(target, (frame, rows["y"]))
@@ -195,7 +195,7 @@ def test_a_frame_without_rows_is_an_empty_source(spark, target, rows):
 def test_what_is_wrong_with_a_frame_is_said_by_our_errors(spark, target, rows):
     rows.loc[5, "y"] = np.nan
     frame = spark.createDataFrame(pa.Table.from_pandas(rows)).coalesce(1)  # good rows come after it
-    with pytest.raises(NotFinite, match=r"Source 'old' lacks the response 'y' in 1 of 7 rows"):
+    with pytest.raises(NotFinite, match=r"Table 'old' lacks the response 'y' in 1 of 7 rows"):
         read(target, frame)
 
 
@@ -295,7 +295,7 @@ def test_names_are_sent_to_the_workers_and_no_rows(tmp_path):
 
 def sums_of(folder, features=("a", "count")):
     """Return the task of adding up files, and their shards."""
-    table = open_files(Files(folder), "source 'old'", dict.fromkeys(features, False), "y")
+    table = open_files(Files(folder), "table 'old'", dict.fromkeys(features, False), "y")
     splitter = RowSplitter(tuple(map(Column, features)), "y", None, "split")
     return SumByPattern(splitter, "fast", None, table.where), table.batches.shards()
 
@@ -349,7 +349,7 @@ def test_a_session_that_was_stopped_is_an_error_that_says_what_to_do(folder):
     assert told.returncode == 0, told.stderr
     files, frame = told.stdout.splitlines()
     assert f"Spark gave up before {folder / '0.parquet'} was read" in files
-    assert "Spark gave up before source 'old' was read" in frame
+    assert "Spark gave up before table 'old' was read" in frame
     for line in (files, frame):
         assert "cluster was closed, open it again. Then fit again." in line
 

@@ -54,7 +54,7 @@ def fit_model(
 
     poolwise fit history.parquet recent.csv --label y -o model.json --report report.html
 
-    poolwise fit --source 2019=a.csv --source 2020=b.csv recent.csv --label y -o model.json
+    poolwise fit --history 2019=a.csv --history 2020=b.csv recent.csv --label y -o model.json
     """
     check_out(out, [".json"], force=force)
     if out is not None and out.name.lower().endswith(MOMENTS):
@@ -100,7 +100,7 @@ def fit_model(
         }
         say_json("fit", found, cautions)
         return
-    _show_summary(summary)
+    _show_summary(summary, given.X.where)
     say()
     show_verdict(verdict)
     if written:
@@ -108,12 +108,15 @@ def fit_model(
         say(f"Written: {', '.join(map(str, reversed(written)))}")
 
 
-def _show_summary(summary: Any) -> None:
-    """Print tables and coefficients."""
+def _show_summary(summary: Any, recent: str) -> None:
+    """Print tables and coefficients; the recent table, which is the first, by its own name."""
     say(f"{summary.method}: {name(summary.response)}", "bold")
     say()
-    for head, rows in summary.parts():
-        show_table(head, [[name(cell) for cell in row] for row in rows])
+    parts = summary.parts()
+    parts[0][1][0][0] = recent
+    for head, rows in parts:
+        heads = ["in history" if word == "in sources" else word for word in head]
+        show_table(heads, [[name(cell) for cell in row] for row in rows])
         say()
     for sentence in summary.sentences():
         say(sentence)

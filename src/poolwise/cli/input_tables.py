@@ -45,8 +45,7 @@ class InputTables:
     @property
     def data(self) -> dict[str, Any]:
         """Arguments of the library: of fit, compare and report."""
-        weights = self.weights
-        return {"X": self.X, "y": self.y, "sources": self.sources, "sample_weight": weights}
+        return {"X": self.X, "y": self.y, "sources": self.sources, "sample_weight": self.weights}
 
     def warn_if_swapped(self, rows: int) -> None:
         """Warn if the recent table looks like history, given the number of rows of all tables."""
@@ -80,7 +79,7 @@ def input_tables(
     """Read the recent table, which comes last, and open its history; print how columns match."""
     *history, recent = tables
     called = STDIN_NAME if recent == STDIN else recent
-    named = _named(called, history, options.source)
+    named = _named(called, history, options.history)
     if recent.lower().endswith(MOMENTS):
         raise typer.BadParameter(
             f"{harmless(recent)} holds moments, and the recent table needs rows. History comes "
@@ -113,19 +112,19 @@ def _named(
         called, sign, path = given.partition("=")
         if not (called and sign and path):
             raise typer.BadParameter(
-                f"{harmless(given)!r} is not NAME=PATH.", param_hint="--source"
+                f"{harmless(given)!r} is not NAME=PATH.", param_hint="--history"
             )
         if called in (TARGET, recent):
             raise typer.BadParameter(
                 harmless(f"{called!r} is the name of the recent table. Use another name."),
-                param_hint="--source",
+                param_hint="--history",
             )
         named.setdefault(called, []).append(path)
     for called, paths in named.items():
         if len(paths) > 1 and any(p.lower().endswith(MOMENTS) for p in paths):
             raise typer.BadParameter(
                 f"{harmless(called)!r} has several files. A file of moments is a table of its own.",
-                param_hint="--source",
+                param_hint="--history",
             )
     return named
 
@@ -187,7 +186,7 @@ def _open_source(
 
     if paths[0].lower().endswith(MOMENTS):
         return Moments.load(paths[0])
-    where = f"source {called!r}"
+    where = f"table {called!r}"
     return OpenedFiles(
         paths,
         weights=options.weights,

@@ -42,7 +42,7 @@ def write_moments(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE",
+            metavar="FILE",
             help="Files, patterns or folders that form one table; - reads CSV from standard input.",
             show_default=False,
         ),

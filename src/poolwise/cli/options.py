@@ -61,8 +61,7 @@ Tables = Annotated[
     typer.Argument(
         metavar="[HISTORY]... RECENT",
         help="History tables (files, 'patterns*', folders or .moments.json), then the recent "
-        "table, which has all columns. CSV, Parquet or Feather; - reads CSV from standard input. "
-        "Messages call the recent table the target, and a history table a source.",
+        "table, which has all columns. CSV, Parquet or Feather; - reads CSV from standard input.",
         show_default=False,
     ),
 ]
@@ -127,7 +126,7 @@ class ReadingOptions:
 class HistoryOptions(ReadingOptions):
     """Options of every command that reads a recent table and its history."""
 
-    source: Annotated[
+    history: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=PATH",

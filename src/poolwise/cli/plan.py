@@ -53,7 +53,7 @@ def plan_rows(
     """
     path = tables[0].lower()
     is_model = len(tables) == 1 and path.endswith(".json") and not path.endswith(MOMENTS)
-    about_tables = (options.source, options.features, options.drop, options.text, options.weights)
+    about_tables = (options.history, options.features, options.drop, options.text, options.weights)
     if is_model and any(about_tables):
         raise typer.BadParameter("A model has its tables and columns already.", param_hint="MODEL")
     if label is None and not is_model:

@@ -205,7 +205,7 @@ def plan(
     now = own.target.weight
     if now < FEWEST:
         raise TooFewRows(
-            f"plan needs a target of at least {FEWEST} rows and has {now:g}.",
+            f"plan needs at least {FEWEST} recent rows; there are {now:g}.",
             "Collect more rows. diagnose says what history does today.",
             planned=now,
         )
@@ -267,7 +267,7 @@ def _wanted(rows: Sequence[float] | None, now: float) -> list[float]:
         return [now * 2.0**k for k in range(DOUBLINGS + 1)]
     given = np.unique(np.asarray(rows, dtype=np.float64))
     if not len(given) or not np.isfinite(given).all() or given[0] < now:
-        raise BadOption.of("rows", rows, f"numbers of target rows, at least the {now:g} of today")
+        raise BadOption.of("rows", rows, f"numbers of recent rows, at least the {now:g} of today")
     return [now, *(n for n in given.tolist() if n > now)]
 
 

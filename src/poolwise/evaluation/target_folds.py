@@ -144,7 +144,7 @@ class TargetRows:
             self.intake.problem.response,
             self.y[train],
             None if self.w is None else self.w[train],
-            "the target",
+            self.intake.rows.where,
         )
         target = rows.moments(self.precision, intercept=intercept)
         problem = replace(self.intake.problem, target=target, target_rows=rows)
@@ -202,6 +202,6 @@ class StackedFit:
 def too_few_to_compare(rows: int) -> TooFewRows:
     """Return the error for a target that is too small to be split."""
     return TooFewRows(
-        f"The target has {rows} complete rows, and cross-validation needs at least {FEWEST}.",
+        f"Cross-validation needs at least {FEWEST} complete recent rows; there are {rows}.",
         "Collect more rows before comparing methods.",
     )

@@ -77,7 +77,7 @@ class HeldOutErrors:
         """Describe by how much trees reduce the error, without a final full stop."""
         change = f"{abs(self.fall):.0%} {'lower' if self.fall > 0.0 else 'higher'} than"
         return (
-            f"On the {self.rows:,} target rows, each predicted by models that were not fitted on "
+            f"On the {self.rows:,} recent rows, each predicted by models that were not fitted on "
             f"it, the mean squared error with trees is {change if self.fall else 'the same as'} "
             f"with the linear model ({abs(self.sureness):.1f} standard errors)"
         )

@@ -63,7 +63,7 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
     - a source without residual, beside a target that has one, contradicts the model, and its rows
       weigh as much as the target's.
     """
-    y, intercept = problem.response, problem.intercept
+    y, intercept, own_name = problem.response, problem.intercept, problem.target_name
     target = noise_of(problem.target, y, problem.features, intercept=intercept, ddof=ddof)
     own = source_noises(problem, ddof)
     if target == 0.0 and problem.target.rows <= len(problem.features) + intercept:
@@ -73,27 +73,24 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         return Noise(target, own, {}, ())
     if target == 0.0:
         why = "it is fitted without residual"
-        then = "Sources get weight zero: this is the fit on the target alone."
-        cautions.append(NoiseNotEstimable.of("the target", why, then))
+        then = f"The other tables get weight zero: this is the fit on {own_name} alone."
+        cautions.append(NoiseNotEstimable.of(own_name, why, then))
         return Noise(target, own, dict.fromkeys(own, 0.0), tuple(cautions))
 
     usable: dict[str, float] = {}
     for name, source in problem.sources.items():
-        noise = own[name]
+        noise, why = own[name], ""
         if noise is None:
             shared = problem.shared(source)
             noise = noise_of(problem.target, y, shared, intercept=intercept, ddof=ddof)
             why = rows_for(source.weight, len(shared) + intercept)
-            then = (
-                "The target's noise given the same features is used instead."
-                if noise
-                else "Its rows weigh as much as the target's."
-            )
-            cautions.append(NoiseNotEstimable.of(f"source {name!r}", why, then))
         elif noise == 0.0:
             why = "it is fitted without residual"
-            then = "Its rows weigh as much as the target's."
-            cautions.append(NoiseNotEstimable.of(f"source {name!r}", why, then))
+        if why:
+            then = f"Its rows weigh as much as those of {own_name}."
+            if noise:
+                then = f"The noise of {own_name} given the same features is used instead."
+            cautions.append(NoiseNotEstimable.of(f"table {name!r}", why, then))
         if noise:
             usable[name] = noise
     reference = target
@@ -102,11 +99,11 @@ def estimate_noise(problem: Problem, ddof: Ddof = "unbiased") -> Noise:
         d = len(problem.features)
         why = rows_for(problem.target.weight, d + intercept)
         then = (
-            "The smallest noise of the sources is used instead, an upper bound in the model."
+            "The smallest noise of the other tables is used instead, an upper bound in the model."
             if usable
             else "All rows weigh the same."
         )
-        cautions.append(NoiseNotEstimable.of("the target", why, then))
+        cautions.append(NoiseNotEstimable.of(own_name, why, then))
     weights = {
         name: min(reference / usable[name], WEIGHTS[1], 0.5 * HEAVIEST / source.weight)
         if name in usable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -40,6 +40,8 @@ class Problem:
         Whether the model has an intercept.
     target_rows, source_rows : Rows, mapping of str to Rows
         The rows of the target and of the sources, if available.
+    target_name : str
+        Name of the target in messages; the command line gives the name of the file.
     """
 
     target: Moments
@@ -48,13 +50,14 @@ class Problem:
     intercept: bool = True
     target_rows: Rows | None = None
     source_rows: Mapping[str, Rows] = field(default_factory=dict)
+    target_name: str = "the target"
 
     def __post_init__(self) -> None:
         y, known = self.response, self.target.place
         if y not in known:
-            raise BadColumns.missing([y], self.target.names, "The target")
+            raise BadColumns.missing([y], self.target.names, self.target_name)
         if not self.features:
-            what = f"The target has no feature beside the response {y!r}."
+            what = f"There is no feature beside the response {y!r} in {self.target_name}."
             raise BadColumns(what, "Give more columns: 0 feature(s), a minimum of 1 is required.")
         if self.target.weight == 0.0:
             raise TooFewRows.empty_target(self.target.rows)
@@ -62,7 +65,7 @@ class Problem:
             if y not in source.place:
                 raise BadSource.no_response(name, y, source.names)
             if extra := [n for n in source.names if n not in known]:
-                raise BadColumns.missing(extra, self.target.names, "The target")
+                raise BadColumns.missing(extra, self.target.names, self.target_name)
             if len(source.names) < 2:
                 raise BadSource.nothing_shared(name, source.names, self.features)
         kept = {name: source for name, source in self.sources.items() if source.weight > 0.0}
@@ -76,12 +79,12 @@ class Problem:
     @cached_property
     def target_fit(self) -> LinearFit:
         """Least squares on the target alone, which most methods need for its noise."""
-        return regress(self.target, self.response, intercept=self.intercept, label="the target")
+        return regress(self.target, self.response, intercept=self.intercept, label=self.target_name)
 
     @property
     def pool_name(self) -> str:
         """Name of the target and its sources together in a warning."""
-        return "the pooled data" if self.sources else "the target"
+        return "the pooled data" if self.sources else self.target_name
 
     def shared(self, source: Moments) -> tuple[str, ...]:
         """Features that a source has."""
@@ -122,20 +125,16 @@ class Problem:
         return source.widened(target.names, values, tails)
 
     def without(self, lacking: Sequence[str]) -> Problem:
-        """Return the problem without these features and without rows.
-
-        Sources that then share no feature with the target are dropped.
-        """
+        """Return the problem without these features, sources that have no other, and rows."""
         left = [n for n in self.target.names if n not in lacking]
         kept = {n: [c for c in left if c in s.place] for n, s in self.sources.items()}
         sources = {n: s.select(kept[n]) for n, s in self.sources.items() if len(kept[n]) > 1}
-        return Problem(self.target.select(left), sources, self.response, self.intercept)
+        return replace(self.without_rows(), target=self.target.select(left), sources=sources)
 
     def without_rows(self) -> Problem:
         """Return the same problem with moments alone."""
         slim = copy(self)  # already checked
-        object.__setattr__(slim, "target_rows", None)
-        object.__setattr__(slim, "source_rows", {})
+        vars(slim).update(target_rows=None, source_rows={})
         return slim
 
 

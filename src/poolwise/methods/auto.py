@@ -55,7 +55,7 @@ class Auto(TreeMethod):
         boosted = BoostedPooling(self.random_state, self.most_rows, self.learner)
         fit = boosted.solve(problem)
         if isinstance(fit, LinearFit):
-            reason = f"Fewer than {FEWEST} target rows, or a constant response, cannot test trees"
+            reason = f"Fewer than {FEWEST} recent rows, or a constant response, cannot test trees"
             return replace(fit, reason=f"{reason}: bayes_pooling.", chosen=linear)
         assert fit.stack is not None
         reason, pays = _reason(fit.stack.held_out)

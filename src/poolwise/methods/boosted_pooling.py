@@ -74,7 +74,7 @@ class BoostedPooling(TreeMethod):
         solve = BayesPooling().solve
         if target_rows(problem) < FEWEST or problem.target.is_constant(problem.response):
             few = (
-                f"Fewer than {FEWEST} target rows, or a constant response, cannot weigh candidates"
+                f"Fewer than {FEWEST} recent rows, or a constant response, cannot weigh candidates"
             )
             return replace(solve(problem), reason=f"{few}: this is bayes_pooling.")
         grow = grower(self.learner, self.random_state)

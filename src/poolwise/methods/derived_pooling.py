@@ -54,7 +54,7 @@ class DerivedPooling(TreeMethod):
         self.check("derived_pooling", problem)
         at_hand = [problem.sources[n].rows for n in problem.source_rows if n in problem.sources]
         if sum(at_hand) < FEWEST:
-            few = f"Sources with fewer than {FEWEST} rows are too few for trees"
+            few = f"Tables with fewer than {FEWEST} rows are too few for trees"
             fit = BayesPooling().solve(problem)
             return replace(fit, reason=f"{few}: this is bayes_pooling.")
         grow = grower(self.learner, self.random_state)

@@ -69,10 +69,10 @@ class KernelTransfer(Imputing):
         lacking = [n for n, s in problem.sources.items() if varying(problem, s)]
         rowless = [n for n in lacking if n not in problem.source_rows]
         if lacking and problem.target_rows is None:
-            rowless.insert(0, "the target")
+            rowless.insert(0, problem.target_name)
         if rowless:
             raise NeedsRows(
-                "kernel_transfer reads the rows of every source that lacks a column, and of "
+                "kernel_transfer reads the rows of every table that lacks a column, and of "
                 f"{listed(rowless)} only moments are available.",
                 "Give the rows, or use feature_transfer, which needs only moments.",
             )

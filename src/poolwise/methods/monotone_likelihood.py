@@ -51,13 +51,13 @@ class MonotoneLikelihood(BaseEstimator):
             return replace(alone, cautions=alone.cautions + cautions)
         if len(chain) > 1 and problem.target.weight < d + 2:
             raise TooFewRows(
-                f"monotone_likelihood needs a target of at least {d + 2} rows here and has "
+                f"monotone_likelihood needs at least {d + 2} recent rows here; there are "
                 f"{problem.target.weight:g}.",
                 "Use data_pooling, or collect more rows.",
             )
         if alone.noise == 0.0:
-            then = "This is the fit on the target alone."
-            caution = NoiseNotEstimable.of("the target", "it is fitted without residual", then)
+            own_name, why = problem.target_name, "it is fitted without residual"
+            caution = NoiseNotEstimable.of(own_name, why, f"This is the fit on {own_name} alone.")
             return replace(alone, cautions=(*alone.cautions, *cautions, caution))
         told: dict[str, Any] = {
             "source_noise": source_noises(problem),
@@ -69,7 +69,7 @@ class MonotoneLikelihood(BaseEstimator):
             joined = _joined(problem, chain, alone)
             return replace(joined, cautions=joined.cautions + cautions, **told)
         if len(chain) > 1:
-            then = "Features that not every source has get coefficient zero."
+            then = "Features that not every table has get coefficient zero."
             why = "the features that all have leave no residual"
             cautions += (NoiseNotEstimable.of("the pooled data", why, then),)
         first = replace(first, covariance=None, cautions=first.cautions + cautions, **told)
@@ -86,7 +86,7 @@ def _monotone(problem: Problem) -> tuple[Problem, tuple[PoolwiseWarning, ...]]:
     rest = [name for name in problem.sources if name not in kept]
     if not rest:
         return problem, ()
-    why = "their features are not nested with those of larger sources"
+    why = "their features are not nested with those of larger tables"
     caution = LeftOut.sources("monotone_likelihood", rest, why)
     return replace(problem, sources=kept), (caution,)
 

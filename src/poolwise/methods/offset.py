@@ -38,14 +38,14 @@ class Offset(BaseEstimator):
         stacked = Moments.empty((*kept, y))
         for source in sources.values():
             stacked += source.select((*kept, y))
-        old = regress(stacked, y, intercept=intercept, label="the sources")
+        old = regress(stacked, y, intercept=intercept, label="the history")
 
         new = tuple(n for n in problem.features if n not in kept)
         columns = (*kept, *new, y)
         residual = np.eye(len(columns))[len(kept) :]
         residual[-1, : len(kept)] = -old.coef  # y - x' gamma
         left = problem.target.select(columns).affine((*new, y), residual, np.zeros(len(new) + 1))
-        update = regress(left, y, intercept=intercept, label="the target")
+        update = regress(left, y, intercept=intercept, label=problem.target_name)
 
         known = dict(zip(kept, old.coef, strict=True)) | dict(zip(new, update.coef, strict=True))
         coef = np.array([known[n] for n in problem.features])

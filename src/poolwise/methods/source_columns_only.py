@@ -51,7 +51,7 @@ class SourceColumnsOnly(BaseEstimator):
             weights=dict.fromkeys(sources, 1.0),
             dropped={
                 **reduced.dropped,
-                **{n: "not in every source used" for n in problem.features if n not in kept},
+                **{n: "not in every table used" for n in problem.features if n not in kept},
             },
         )
 
@@ -79,7 +79,7 @@ def left_out(
 ) -> tuple[PoolwiseWarning, ...]:
     """Return a warning if not all sources could be used."""
     rest = [name for name in problem.sources if name not in used]
-    why = "they lack a feature that nearly all of the history, or its largest source, has"
+    why = "they lack a feature that nearly all of the history, or its largest table, has"
     return (LeftOut.sources(method, rest, why),) if rest else ()
 
 

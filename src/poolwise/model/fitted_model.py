@@ -162,24 +162,25 @@ def set_unseen_level(estimator: Any, unseen_level: Literal["raise", "ignore"]) -
 
 
 def fit_kept(
-    estimator: Any, X: Any, y: Any, *, sources: Any = None, sample_weight: Any = None
+    estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, **given: Any
 ) -> tuple[Intake, tuple[PoolwiseWarning, ...]]:
     """Fit an estimator; return the tables as they were read, and warnings.
 
     For callers that need the same tables again: history may take long to read, or come only once.
+    ``given`` are sources, and the name of the target in messages.
     """
     check_options(estimator)
     intake = gather(
         X,
         y,
         weights=sample_weight,
-        sources=sources,
         response=estimator.response,
         intercept=estimator.fit_intercept,
         unseen_level=estimator.unseen_level,
         precision=estimator.precision,
         jobs=checked_jobs(estimator.n_jobs),
         estimator=estimator,
+        **given,
     )
     estimator._fitted, told = solved(estimator.method, intake, intake.own_name)
     return intake, told

@@ -82,9 +82,9 @@ def _known(values: Array | None, model: FittedModel) -> Array:
     if values is None:
         raise NotAvailable(
             f"This fit of {model.name} has no standard deviation of its predictions: its theory "
-            "gives no covariance, or the noise of the target could not be estimated.",
+            "gives no covariance, or the noise could not be estimated.",
             "bayes_pooling has one wherever the response varies; target_only and data_pooling have "
-            "one where the target has more rows than coefficients.",
+            "one if there are more recent rows than coefficients.",
         )
     return values
 
@@ -100,9 +100,9 @@ def _groups(
     wrong = {n: int(k) for n, k in counts if k and n not in optional}
     if wrong:
         may = (
-            f"Only columns that some source lacks may be missing: {listed(optional)}."
+            f"Only columns that some table lacks may be missing: {listed(optional)}."
             if optional
-            else "No source lacked a column when this model was fitted, so none may be missing."
+            else "No table lacked a column when this model was fitted, so none may be missing."
         )
         raise NotFinite(
             "Rows to predict have NaN in columns that all data had at fit: "

@@ -15,7 +15,7 @@ from poolwise.linear.problem import Problem
 from poolwise.model.fitted_model import FittedModel
 from poolwise.wording import html_table, paragraph, text_table
 
-GAIN = "Expected transfer gain over least squares on the target (squared error, model-based)"
+GAIN = "Expected transfer gain over target_only (squared error, model-based)"
 MEAN = "weighted mean", "the prediction: a mean of these, by their weights"
 
 
@@ -326,8 +326,8 @@ def _coefficients(problem: Problem, fit: LinearFit) -> list[CoefficientLine]:
 
 def _known_from(problem: Problem, name: str) -> str:
     """Note a column that is constant in the target: its coefficient is from sources alone."""
-    target = problem.target
-    return "one value in the target" if target.rows > 1 and target.is_constant(name) else ""
+    own = problem.target
+    return f"one value in {problem.target_name}" if own.rows > 1 and own.is_constant(name) else ""
 
 
 def _range(low: float | None, high: float | None) -> str:

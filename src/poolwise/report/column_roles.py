@@ -12,8 +12,8 @@ from poolwise.tables.intake import Intake
 from poolwise.wording import named, plural
 
 ROLES = {
-    "new": "New: no source has them",
-    "partly shared": "In some sources",
+    "new": "New: history lacks them",
+    "partly shared": "In part of the history",
     "shared": "In all tables",
     "target": "In the recent rows",
 }
@@ -80,9 +80,9 @@ def _text(lines: list[dict[str, Any]], dropped: list[dict[str, Any]], intake: In
     }
     said = [f"{plural(len(by_role['shared']), 'column')} in all tables"]
     if new := by_role["new"]:
-        said.append(f"{len(new):,} new, which no source has ({named(new)})")
+        said.append(f"{len(new):,} new, which history lacks ({named(new)})")
     if partly := by_role["partly shared"]:
-        said.append(f"{len(partly):,} in some sources ({named(partly)})")
+        said.append(f"{len(partly):,} in part of the history ({named(partly)})")
     if dropped:
         names = list(dict.fromkeys(x["name"] for x in dropped))
         said.append(f"{len(names):,} left out ({named(names)})")

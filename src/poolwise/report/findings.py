@@ -51,7 +51,7 @@ def _conflict(found: Conflict) -> dict[str, Any]:
         what = " or ".join(CONFLICTS[w] for w in sorted({x.verdict for x in likely}))
         text = (
             f"{named([x.source for x in likely])}: the response {what} than in the recent rows. "
-            "Bayes pooling gives such a source less weight."
+            "Bayes pooling gives such history less weight."
         )
     return _told(text, lines)
 
@@ -68,7 +68,7 @@ def _predictability(found: Predictability) -> dict[str, Any]:
     ]
     high = list(dict.fromkeys(x.feature for x in ranked if x.is_high))
     if not ranked:
-        text = "Every source has every column."
+        text = "History has every column."
     elif not high:
         text = "Old columns do not clearly predict any new column."
     else:
@@ -111,11 +111,11 @@ def _influence(found: Influence) -> dict[str, Any]:
         for x in ranked
     ]
     if not ranked:
-        return _told("There is no noise, so the influence of sources cannot be computed.", lines)
+        return _told("There is no noise, so the influence of history cannot be computed.", lines)
     text = (
         f"Without {named([ranked[0].source])}, predictions for the recent rows would move by "
         f"{number(ranked[0].moved, 2)} standard deviations of the noise, root mean square"
-        f"{'; no other source matters as much' if len(ranked) > 1 else ''}."
+        f"{'; no other table matters as much' if len(ranked) > 1 else ''}."
     )
     return _told(text, lines)
 

@@ -169,7 +169,8 @@ def report(
     model = PooledRegressor(
         method, fit_intercept=fit_intercept, response=response, precision=precision
     )
-    intake, told = fit_kept(model, X, y, sources=sources, sample_weight=sample_weight)
+    given = {"sources": sources, "target_name": "the recent rows"}
+    intake, told = fit_kept(model, X, y, sample_weight=sample_weight, **given)
     for caution in told:
         warnings.warn(caution, stacklevel=2)
     data = contents(

@@ -10,7 +10,7 @@ from poolwise._typing import Array
 from poolwise.errors import DataWarning, NoiseNotEstimable, PoolwiseWarning
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
-from poolwise.wording import listed, rows_for
+from poolwise.wording import capital, listed, rows_for
 
 ENOUGH_ROWS = 5  # fewer do not determine a scale
 SCALE_RATIO = 8.0  # degrees Fahrenheit are 1.8 times degrees Celsius, feet 3.3 times metres
@@ -19,7 +19,7 @@ LOCATION_STEP = 3.0  # in mean standard deviations; Fahrenheit against Celsius i
 
 def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
     """Yield a warning for each thing that looks wrong."""
-    target, y = problem.target, problem.response
+    target, y, own_name = problem.target, problem.response, problem.target_name
     own = target.place[y]
     varies = np.count_nonzero(target.low < target.high) - (target.low[own] < target.high[own])
     coefficients = int(varies) + problem.intercept
@@ -32,11 +32,11 @@ def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
                 "to a mean of one, since a weight counts as repetitions."
             )
         yield NoiseNotEstimable(
-            f"The target has {rows_for(target.weight, fitted + problem.intercept)}: the target "
-            "alone does not determine the model, nor its noise.",
+            f"{capital(own_name)} has {rows_for(target.weight, fitted + problem.intercept)}: alone "
+            "it does not determine the model, nor its noise.",
             hint,
         )
-    named = {"the target": target} | {f"source {n!r}": s for n, s in problem.sources.items()}
+    named = {own_name: target} | {f"table {n!r}": s for n, s in problem.sources.items()}
     for where, table in named.items():
         at = table.place[y]
         if table.rows > 1 and table.low[at] >= table.high[at]:
@@ -81,9 +81,9 @@ def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[Poolwi
     filled[-1] = False  # a constant response has its own warning
     for j in np.flatnonzero(filled):
         yield DataWarning(
-            f"Column {columns[j]!r} is {m_theirs[j]:.6g} in every row of source {name!r} but "
-            "varies in the target: it looks filled in.",
-            "If it was not measured, leave it out of the source (or set it to NaN), so that it "
+            f"Column {columns[j]!r} is {m_theirs[j]:.6g} in every row of table {name!r} but "
+            f"varies in {problem.target_name}: it looks filled in.",
+            "If it was not measured, leave it out of that table (or set it to NaN), so that it "
             "counts as unseen.",
         )
     if target.rows < ENOUGH_ROWS:
@@ -93,11 +93,11 @@ def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[Poolwi
     moved = np.abs(m_theirs - m_ours) > LOCATION_STEP * (s_theirs + s_ours) / 2
     for j in np.flatnonzero(varies & ~is_flat & ~is_indicator & (scale_differs | moved)):
         yield DataWarning(
-            f"Column {columns[j]!r} of source {name!r} has mean {m_theirs[j]:.3g} and standard "
-            f"deviation {s_theirs[j]:.3g}; in the target they are {m_ours[j]:.3g} and "
+            f"Column {columns[j]!r} of table {name!r} has mean {m_theirs[j]:.3g} and standard "
+            f"deviation {s_theirs[j]:.3g}; in {problem.target_name} they are {m_ours[j]:.3g} and "
             f"{s_ours[j]:.3g}.",
-            "Other units, or scaled on one side only? (A Pipeline transforms X and not sources: "
-            "there, stack the rows with NaN instead.)",
+            "Other units, or scaled in one table only? (A Pipeline transforms X alone: there, "
+            "stack the rows with NaN instead.)",
             column=columns[j],
             source=name,
         )

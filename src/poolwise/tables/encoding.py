@@ -64,6 +64,7 @@ def unify(
     names: Sequence[str],
     target: KnownLevels,
     sources: Mapping[str, KnownLevels],
+    where: str = "the target",
     *,
     complete: KnownLevels | None = None,
     intercept: bool = True,
@@ -83,7 +84,7 @@ def unify(
                 levels = theirs[name]
                 if (levels is None) != (ours is None):
                     kinds = ("text", "numbers") if levels is None else ("numbers", "text")
-                    what = f"holds {kinds[0]} in the target and {kinds[1]} in source {source!r}"
+                    what = f"holds {kinds[0]} in {where} and {kinds[1]} in table {source!r}"
                     hint = "Convert it on one side, so that both hold the same kind of value."
                     raise NotNumeric.of(name, what, hint)
                 seen.update(levels or ())
@@ -139,7 +140,7 @@ def unseen_levels(column: str, unseen: Sequence[str], levels: Sequence[str]) -> 
 
 
 def levels_apart(
-    target: KnownLevels, sources: Mapping[str, KnownLevels], columns: Sequence[Column]
+    target: KnownLevels, sources: Mapping[str, KnownLevels], columns: Sequence[Column], where: str
 ) -> list[DataWarning]:
     """Warn of text columns of sources that have no level in common with the target."""
     cautions: list[DataWarning] = []
@@ -149,10 +150,10 @@ def levels_apart(
             theirs = found.get(name) or ()
             if name in found and not set(ours) & set(theirs):
                 what = (
-                    f"Column {name!r} has the levels {listed(theirs)} in source {source!r} and "
-                    f"{listed(ours)} in the target, none in common."
+                    f"Column {name!r} has the levels {listed(theirs)} in table {source!r} and "
+                    f"{listed(ours)} in {where}, none in common."
                 )
-                hint = "If they are spelt differently, map them; or drop the column of the source."
+                hint = "If they are spelt differently, map them; or drop the column of that table."
                 cautions.append(DataWarning(what, hint))
     return cautions
 

@@ -91,7 +91,7 @@ class Reader:
             raise
         except FileNotFoundError as error:
             why = (
-                f"It was there when the source was opened, but {node()}, which was to read it, "
+                f"It was there when the table was opened, but {node()}, which was to read it, "
                 "does not find it."
             )
             hint = "Workers must find files under the same names."

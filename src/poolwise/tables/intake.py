@@ -97,7 +97,8 @@ class Tables:
 
     def problem(self, response: str, intercept: bool) -> Problem:
         """Return the problem."""
-        return Problem(self.target, self.moments, response, intercept, self.complete, self.rows)
+        own = self.complete
+        return Problem(self.target, self.moments, response, intercept, own, self.rows, own.where)
 
     def read_again(self, better: Kept) -> Tables:
         """Read all rows with more digits."""
@@ -118,6 +119,7 @@ def gather(
     precision: Precision = "auto",
     jobs: int = 1,
     estimator: BaseEstimator | None = None,
+    target_name: str = "the target",
 ) -> Intake:
     """Match columns by name, encode levels, and turn each table into moments.
 
@@ -142,6 +144,7 @@ def gather(
         unseen_level=unseen_level,
         precision=precision,
         jobs=jobs,
+        where=X.where if isinstance(X, FrameTable) else target_name,
     )
     problem = tables.problem(response, intercept)
     if precision == "auto" and (better := digits_needed(problem)) != "fast":
@@ -174,6 +177,7 @@ def read_tables(
     levels: Mapping[str, Levels | None] | None = None,
     known: Collection[str] = (),
     jobs: int = 1,
+    where: str = "the target",
 ) -> Tables:
     """Turn each table into moments; after a fit, with the columns of that fit."""
     names, given = target.names, sources.named
@@ -194,23 +198,23 @@ def read_tables(
     if columns is None:
         complete = ours if is_whole else target.take(whole).levels(names)
         columns = unify(
-            names, ours, theirs, complete=complete, intercept=intercept, unseen=unseen_level
+            names, ours, theirs, where, complete=complete, intercept=intercept, unseen=unseen_level
         )
     else:
         check_known(ours, columns, "X")
         for name, found in theirs.items():
-            check_known(found, columns, f"source {name!r}")
+            check_known(found, columns, f"table {name!r}")
 
     numbers = response_numbers(y, response)
     weights = None if weights is None else weights_as_numbers(weights)
-    own = TableRows(target, columns, response, numbers, weights, "the target", jobs)
+    own = TableRows(target, columns, response, numbers, weights, where, jobs)
     split: dict[tuple[str, ...], TableRows] = {(): own} if is_whole else own.by_pattern()
     own = split.pop(()) if () in split else own.take(np.zeros(0, dtype=np.intp))
     rows: dict[str, TableRows | StreamedRows | Moments] = {}
     cautions: list[PoolwiseWarning] = []
     if split:
         patterns, cautions = named_patterns(
-            "rows", split, "the target", taken=given, intercept=intercept, known=known
+            "rows", split, where, taken=given, intercept=intercept, known=known
         )
         rows |= patterns
     for name, table in tables.items():
@@ -231,7 +235,7 @@ def read_tables(
             lacking_here = [n for n in used if n not in table.names]
             cautions.append(columns_left_out(name, extra, lacking_here))
     if is_new and any(c.levels is not None for c in columns):
-        cautions += levels_apart(ours, all_named(tables, theirs), columns)
+        cautions += levels_apart(ours, all_named(tables, theirs), columns, where)
 
     moments: dict[str, Moments] = {}
     kept: dict[str, Pattern] = {}

@@ -67,7 +67,7 @@ def gather_moments(
     if table.texts:
         own = table.part(whole, response)[0].select(order)
     problem = Problem(own, kept, response, intercept)
-    cautions += levels_apart(ours, all_named(tables, found), columns)
+    cautions += levels_apart(ours, all_named(tables, found), columns, "the target")
     return MomentsIntake(
         problem=problem,
         columns=columns,

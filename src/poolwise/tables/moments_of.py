@@ -196,7 +196,7 @@ class MomentsJob:
 
     @property
     def _where(self) -> str:
-        return f"source {self.name!r}"
+        return f"table {self.name!r}"
 
     def _open(self, parts: Parts | None) -> Opened:
         source = self.source

@@ -128,7 +128,7 @@ class MomentsTable:
             return rest
         some = f"{rest:.2%} of its rows have none of the levels {listed(named)} that it names"
         if levels.reference in named:
-            can = "rows without a named level can only count as the target's reference level"
+            can = "rows without a named level can only count as the reference level"
             why = f"{some}, and {can}, which is {levels.reference!r}"
             raise unclear_levels(self.where, name, why)
         if others := [v for v in levels.indicated if v not in (*named, levels.reference)]:
@@ -145,7 +145,7 @@ def open_moments(
     """Describe the moments of a source, which must have the response; see ``MomentsTable.of``."""
     if response not in source:
         raise BadSource.no_response(name, response, source.names)
-    return MomentsTable.of(f"source {name!r}", source, kinds, response)
+    return MomentsTable.of(f"table {name!r}", source, kinds, response)
 
 
 def part_of(
@@ -168,8 +168,7 @@ def columns_left_out(source: str, names: Sequence[str], lacking: Sequence[str]) 
     lower = {str(n).lower(): n for n in lacking}
     near = [m for n in names for m in get_close_matches(str(n).lower(), lower, n=1, cutoff=0.8)]
     return LeftOut(
-        f"Source {source!r} has {listed(names)}, which the target lacks: left out. A model for the "
-        "target cannot use them.",
+        f"Table {source!r} has {listed(names)}, not among the features of the model: left out.",
         f"Is it {listed([lower[m] for m in near])} by another name?" if near else "",
         source=source,
         names=tuple(str(n) for n in names),

@@ -49,7 +49,7 @@ class Tally:
     def rows_left_out(self, source: str) -> LeftOut:
         """Return the warning about rows of a source that were dropped."""
         return LeftOut(
-            f"{self.incomplete:,} of {self.rows:,} rows of source {source!r} were dropped because "
+            f"{self.incomplete:,} of {self.rows:,} rows of table {source!r} were dropped because "
             f"a value is missing: {counted(self.counts)}.",
             'nulls="split" uses the rows that lack a feature.',
             counts=dict(self.counts),
@@ -94,11 +94,11 @@ class RowSplitter:
 
     def _end_of_file(self, file: str, own: Tally) -> None:
         if self.nulls == "raise" and own.incomplete:
-            where = capital(file) if file.startswith("source ") else repr(file)  # a stream
+            where = capital(file) if file.startswith("table ") else repr(file)  # a stream
             raise NotFinite(
                 f"{where} has missing values in {plural(own.incomplete, 'row')}: "
                 f"{counted(own.counts)}.",
-                'nulls="drop" leaves such rows out; nulls="split" makes a source of each pattern '
+                'nulls="drop" leaves such rows out; nulls="split" makes a table of each pattern '
                 "of missing features.",
                 missing=own.counts,
             )

@@ -184,7 +184,7 @@ def open_source(
     name: str, source: Given, texts: Mapping[str, bool], response: str, jobs: int = 1
 ) -> Table | StreamedTable:
     """Open the table of a source, in memory or streamed."""
-    where, X = f"source {name!r}", source.X
+    where, X = f"table {name!r}", source.X
     if isinstance(X, Files):
         return open_files(X, where, texts, response, jobs)
     if source.y is None and source.weights is None and (is_elsewhere(X) or is_stream(X)):
@@ -225,15 +225,15 @@ def rows_of(
         theirs = name_of(source.y)
         if theirs and own_name and theirs != own_name:
             raise BadSource(
-                f"The response of source {name!r} is named {theirs!r}, the target's is "
+                f"The response of table {name!r} is named {theirs!r}, the target's is "
                 f"{own_name!r}.",
                 "If they are the same quantity, give them the same name.",
             )
         if response in table.names:
-            raise response_in_features(response, f"source {name!r}")
+            raise response_in_features(response, f"table {name!r}")
         y = response_numbers(source.y, response)
     weights = None if source.weights is None else weights_as_numbers(source.weights)
-    return TableRows(table, has, response, y, weights, f"source {name!r}", jobs)
+    return TableRows(table, has, response, y, weights, f"table {name!r}", jobs)
 
 
 def response_in_features(response: str, where: str) -> BadColumns:

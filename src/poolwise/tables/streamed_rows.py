@@ -82,7 +82,7 @@ def check_few(patterns: Sized, where: str) -> None:
     if len(patterns) > MOST_PATTERNS:
         raise NotFinite(
             f"The rows of {where} lack columns in more than {MOST_PATTERNS:,} different patterns, "
-            "and each would be a source.",
+            "and each would be a table.",
             'Read them with Files(..., nulls="drop"), read fewer columns with '
             "Files(..., columns=...), or impute the values first.",
             patterns=len(patterns),

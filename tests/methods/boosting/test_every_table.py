@@ -96,7 +96,7 @@ def test_trees_and_their_weights_are_those_from_memory(tmp_path):
 
 def test_rows_that_come_in_another_order_each_time_are_refused(tmp_path):
     shuffled = by_dask(tmp_path).map_partitions(lambda part: part.sample(frac=1.0))
-    with pytest.raises(BadSource, match=r"source 'old.*not in the same order.*persist"):
+    with pytest.raises(BadSource, match=r"table 'old.*not in the same order.*persist"):
         fitted("derived_pooling", shuffled)
     assert np.isfinite(fitted("derived_pooling", shuffled.persist()).coef_).all()
 
@@ -111,5 +111,5 @@ def test_a_file_that_is_written_to_in_the_meantime_is_told(tmp_path, monkeypatch
         return range(5)
 
     monkeypatch.setattr(derivation, "_folds", slowly)
-    with pytest.raises(BadSource, match="source 'old"):
+    with pytest.raises(BadSource, match="table 'old"):
         fitted("derived_pooling", folder)

@@ -55,7 +55,7 @@ def test_a_weight_of_zero_is_a_row_less():
 def test_words_say_how_much_lower_and_how_sure():
     linear = np.tile([1.0, -1.0, 2.0, -2.0], 10)
     found = held_out_errors({"linear": linear}, 0.5 * linear, np.ones(40))
-    assert "On the 40 target rows" in found.in_words()
+    assert "On the 40 recent rows" in found.in_words()
     assert "75% lower than with the linear model" in found.in_words()
     worse = held_out_errors({"linear": linear}, 2.0 * linear, np.ones(40))
     assert "300% higher than with" in worse.in_words()

@@ -67,7 +67,7 @@ def test_fewer_rows_than_columns_work_with_a_warning():
         )
     assert {type(w.message) for w in caught} == {NoiseNotEstimable}
     said = " ".join(str(w.message) for w in caught)
-    assert "The target has 4 rows for 7 coefficients: the target alone does not determine" in said
+    assert "The target has 4 rows for 7 coefficients: alone it does not determine" in said
     assert "The noise of the target cannot be estimated: 4 rows for 7 coefficients." in said
     assert np.isfinite(model.coef_).all()
     assert model.transfer_gain_ is None
@@ -91,7 +91,7 @@ def test_dependent_columns_are_named():
 
 def test_a_source_in_other_units_and_a_filled_column_are_pointed_out(frames):
     X, y, X_old, y_old = frames
-    with pytest.warns(DataWarning, match="'age' of source 'source'"):
+    with pytest.warns(DataWarning, match="'age' of table 'source'"):
         PooledRegressor().fit(X, y, sources=(X_old.assign(age=X_old["age"] * 365.25), y_old))
     with pytest.warns(DataWarning, match="'größe' is 0 in every row"):
         PooledRegressor().fit(X, y, sources=(X_old.assign(größe=0.0), y_old))
@@ -135,7 +135,7 @@ def test_one_missing_value_in_the_history_changes_little(frames):
     holed = X_old.assign(age=X_old["age"].where(np.arange(len(X_old)) != 7))
     for name in ("data_pooling", "source_columns_only", "offset"):
         whole = PooledRegressor(name).fit(X, y, sources=(X_old.drop(index=7), y_old.drop(index=7)))
-        with pytest.warns(LeftOut, match="1 row of source 'source'"):
+        with pytest.warns(LeftOut, match="1 row of table 'source'"):
             model = PooledRegressor(name).fit(X, y, sources=(holed, y_old))
         np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-10)
         assert (model.coef_cov_ is None) == (whole.coef_cov_ is None)

@@ -62,7 +62,7 @@ def test_infinity_is_refused_everywhere(frames):
         model.predict(X.assign(größe=np.inf))
     with pytest.raises(NotFinite, match=r"'größe' in 60"):
         PooledRegressor().fit(X.assign(größe=np.inf), y)
-    with pytest.raises(NotFinite, match=r"Source 'source'.*'age' in 300"):
+    with pytest.raises(NotFinite, match=r"Table 'source'.*'age' in 300"):
         PooledRegressor().fit(X, y, sources=(X_old.assign(age=-np.inf), y_old))
 
 

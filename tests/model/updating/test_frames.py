@@ -67,7 +67,7 @@ class TestFrames:
         found = model_of().fit(table[:60], y[:60])
         with pytest.raises(NotNumeric, match="held text at fit and holds numbers in X"):
             found.update(table[60:].assign(site=1.0), y[60:])
-        with pytest.raises(NotNumeric, match="held numbers at fit and holds text in source 'old'"):
+        with pytest.raises(NotNumeric, match="held numbers at fit and holds text in table 'old'"):
             found.update(sources={"old": (table[60:].assign(age="n"), y[60:])})
 
     def test_another_response_is_refused(self, frame):
@@ -80,7 +80,7 @@ class TestFrames:
     def test_another_response_of_a_source_is_refused_as_in_a_fit(self, frame):
         table, y = frame
         found = model_of().fit(table[:60], y[:60])
-        with pytest.raises(BadSource, match="source 'old' is named 'price'"):
+        with pytest.raises(BadSource, match="table 'old' is named 'price'"):
             found.update(sources={"old": (table[60:], y[60:].rename("price"))})
         known = model_of().fit(table[:60], y[:60].rename("y"))  # the name that is the default
         with pytest.raises(BadSource, match="'price'"):

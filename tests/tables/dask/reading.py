@@ -32,8 +32,8 @@ def write(folder, frame, form="parquet", files=5):
 
 def opened(paths, client=None):
     texts = {"a": False, "count": False, "site": True}
-    return open_files(Files(paths, workers=client), "source 'old'", texts, "y")
+    return open_files(Files(paths, workers=client), "table 'old'", texts, "y")
 
 
 SPLITTER = RowSplitter((Column("a"), Column("count")), "y", None, "split")
-SUMS = SumByPattern(SPLITTER, "exact", None, "source 'old'")
+SUMS = SumByPattern(SPLITTER, "exact", None, "table 'old'")

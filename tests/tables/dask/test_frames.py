@@ -138,11 +138,11 @@ def test_a_method_that_needs_rows_has_them_brought_here(scheduler, target, rows)
 def test_a_column_that_breaks_its_promise_is_named_with_its_partition(scheduler, target, rows):
     pieces = [rows[:45], rows[45:].assign(a="high")]
     lying = dd.from_map(partial(getitem, pieces), range(2), meta=rows[:0])
-    with pytest.raises(NotNumeric, match=r"'a' of partitions\[1\] of source 'old' .*promises numb"):
+    with pytest.raises(NotNumeric, match=r"'a' of partitions\[1\] of table 'old' .*promises numb"):
         read(target, lying)
     with dask.config.set({"dataframe.convert-string": False}):
         torn = dd.from_pandas(rows.assign(site=["coast", 3] * 45), npartitions=1)
-        with pytest.raises(NotNumeric, match=r"'site' of partitions\[0\] of source 'old' cannot"):
+        with pytest.raises(NotNumeric, match=r"'site' of partitions\[0\] of table 'old' cannot"):
             read(target, torn)
 
 
@@ -161,8 +161,8 @@ def test_nothing_is_computed_before_it_is_read(target, rows):
 
     frame = dd.from_map(fails, range(2), meta=rows[:0])
     assert list(dict(sources_of(frame, 30))) == ["source"]
-    unread = find_frame(frame, "source 'old'")
-    table = open_frame(unread, "source 'old'", {"a": False, "site": True}, "y")
+    unread = find_frame(frame, "table 'old'")
+    table = open_frame(unread, "table 'old'", {"a": False, "site": True}, "y")
     assert table.names == ("a", "count", "y", "site")
     assert (table.batches.rows, table.batches.size) == (None, 0.0)
     with pytest.raises(AssertionError, match="computed"):
@@ -171,13 +171,13 @@ def test_nothing_is_computed_before_it_is_read(target, rows):
 
 def test_a_frame_of_twice_one_name_is_refused(target, rows):
     twice = dd.from_pandas(rows, npartitions=2)[["a", "a", "y"]]
-    with pytest.raises(BadColumns, match="source 'old'"):
+    with pytest.raises(BadColumns, match="table 'old'"):
         read(target, twice)
 
 
 @pytest.mark.parametrize("values", [1j, pd.Period("2020"), pd.Timedelta("1D"), pd.Interval(0, 1)])
 def test_what_is_neither_number_nor_text_is_refused(target, rows, values):
-    with pytest.raises(NotNumeric, match="'a' of source 'old' holds "):
+    with pytest.raises(NotNumeric, match="'a' of table 'old' holds "):
         read(target, dd.from_pandas(rows.assign(a=values), npartitions=2))
 
 

@@ -84,7 +84,7 @@ def test_nulls_can_be_dropped_and_are_counted(tmp_path, form, target, rows):
     taken = read(target, Files(path, nulls="drop"))
     assert same(taken.problem.sources, read(target, gaps.dropna()).problem.sources)
     (told,) = [str(c) for c in taken.cautions if isinstance(c, LeftOut)]
-    assert told.startswith("47 of 60 rows of source 'source' were dropped")
+    assert told.startswith("47 of 60 rows of table 'source' were dropped")
     assert "'a' in 25, 'site' in 23, 'y' in 1" in told
     full = write(rows, tmp_path / f"full.{form}")
     assert read(target, Files(full, nulls="drop")).cautions == ()

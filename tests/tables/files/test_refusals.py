@@ -25,7 +25,7 @@ def test_text_here_and_numbers_there_names_both_files(tmp_path, target, rows):
     write(rows.assign(a="high"), tmp_path / "h" / "b.parquet")
     with pytest.raises(NotNumeric, match=r"'a' holds numbers in .*a\.parquet and text in .*b\."):
         read(target, tmp_path / "h")
-    with pytest.raises(NotNumeric, match="numbers in the target and text in source"):
+    with pytest.raises(NotNumeric, match="numbers in the target and text in table"):
         read(target, tmp_path / "h" / "b.parquet")
 
 

@@ -127,7 +127,7 @@ class TestLevels:
 
     def test_text_in_one_table_and_numbers_in_another_is_refused(self, y, y_old):
         target, old = pd.DataFrame({"g": ["n", "s"] * 10}), pd.DataFrame({"g": np.ones(50)})
-        with pytest.raises(NotNumeric, match=r"'g' holds text in the target and numbers in source"):
+        with pytest.raises(NotNumeric, match=r"'g' holds text in the target and numbers in table"):
             gather(target, y, sources=(old, y_old))
 
     def test_a_text_column_that_history_never_filled_is_unseen(self, y, y_old):
@@ -226,7 +226,7 @@ class TestExtraColumns:
         assert set(intake.problem.sources["clinic"].names) == {"age", "bmi", "y"}
         (caution,) = intake.cautions
         assert isinstance(caution, LeftOut)
-        assert "Source 'clinic' has 'height', 'region', which the target lacks" in str(caution)
+        assert "Table 'clinic' has 'height', 'region', not among the features" in str(caution)
 
     def test_extra_columns_may_hold_anything(self, target, y, old, y_old):
         old["when"] = pd.Timestamp("2020-01-01")

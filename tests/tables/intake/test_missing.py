@@ -32,7 +32,7 @@ class TestMissing:
         assert intake.problem.sources["clinic"].rows == len(old) - 2
         assert [type(c) for c in intake.cautions] == [LeftOut, LeftOut]
         assert "1 row of the target with missing values, in 1 pattern of" in str(intake.cautions[0])
-        assert "2 rows of source 'clinic'" in str(intake.cautions[1])
+        assert "2 rows of table 'clinic'" in str(intake.cautions[1])
         assert intake.optional == {"age", "bmi", "dose"}
 
     def test_the_largest_pattern_stays_however_small(self, target, y):
@@ -44,7 +44,7 @@ class TestMissing:
         target.loc[0, "ward"] = "B"
         (caution,) = gather(target, y, sources={"clinic": (old, y_old)}).cautions
         assert isinstance(caution, DataWarning)
-        assert "'a' in source 'clinic' and 'A', 'B' in the target" in str(caution)
+        assert "'a' in table 'clinic' and 'A', 'B' in the target" in str(caution)
 
     def test_an_empty_source_is_pointed_out(self, target, y, old, y_old):
         empty = {"table": (old[:0], y_old[:0]), "moments": Moments.empty(["age", "y"])}
@@ -111,5 +111,5 @@ class TestMissing:
 
     def test_no_complete_row_is_refused_with_the_number_of_rows(self, target, y):
         target["dose"] = np.nan
-        with pytest.raises(TooFewRows, match=r"None of the 20 rows of the target has all columns"):
+        with pytest.raises(TooFewRows, match=r"None of the 20 rows has all columns"):
             gather(target, y)

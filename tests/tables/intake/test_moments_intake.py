@@ -17,7 +17,7 @@ class TestMoments:
         assert problem.target is whole
         assert problem.intercept is False
         assert_same(problem.sources["old"], moments_of(old.assign(y=y_old)))
-        assert "Source 'old' has 'z'" in str(caution)
+        assert "Table 'old' has 'z'" in str(caution)
 
     def test_no_sources_are_no_sources(self, target, y):
         whole = moments_of(target.assign(y=y))

@@ -23,7 +23,7 @@ from poolwise.tables.intake import gather
 class TestBadResponse:
     def test_different_names_of_the_response_are_refused(self, target, y, old, y_old):
         sources = {"clinic": (old, pd.Series(y_old, name="price"))}
-        message = r"response of source 'clinic' is named 'price', the target's is 'cost'"
+        message = r"response of table 'clinic' is named 'price', the target's is 'cost'"
         with pytest.raises(BadSource, match=message):
             gather(target, pd.Series(y, name="cost"), sources=sources)
 
@@ -36,11 +36,11 @@ class TestBadResponse:
             gather(target, pd.Series(y, name="dose"))
 
     def test_the_response_among_the_features_of_a_source_is_refused(self, target, y, old, y_old):
-        with pytest.raises(BadColumns, match=r"[Ss]ource 'clinic' has a column named 'y'"):
+        with pytest.raises(BadColumns, match=r"[Tt]able 'clinic' has a column named 'y'"):
             gather(target, y, sources={"clinic": (old.assign(y=y_old), y_old)})
 
     def test_a_table_without_the_response_is_refused_with_a_hint(self, target, y, old, y_old):
-        message = r"Source 'clinic' has no column 'cost'.*Did you mean 'costs'"
+        message = r"Table 'clinic' has no column 'cost'.*Did you mean 'costs'"
         with pytest.raises(BadSource, match=message):
             gather(target, y, sources={"clinic": old.assign(costs=y_old)}, response="cost")
 
@@ -90,7 +90,7 @@ class TestBadResponse:
 
     def test_holes_in_the_response_of_a_source_name_the_source(self, target, y, old, y_old):
         y_old[4] = np.inf
-        message = r"The response of source 'clinic' contains NaN or infinity: 'y' in 1 of 50 rows"
+        message = r"The response of table 'clinic' contains NaN or infinity: 'y' in 1 of 50 rows"
         for source in ((old, y_old), old.assign(y=y_old)):
             with pytest.raises(NotFinite, match=message):
                 gather(target, y, sources={"clinic": source})
@@ -98,7 +98,7 @@ class TestBadResponse:
     def test_lengths_that_differ_are_both_told(self, target, y, old):
         with pytest.raises(BadTable, match=r"[Tt]he target has 20 rows of features and 19 of"):
             gather(target, y[:-1])
-        with pytest.raises(BadTable, match=r"[Ss]ource 'clinic' has 50 rows .* and 20 of"):
+        with pytest.raises(BadTable, match=r"[Tt]able 'clinic' has 50 rows .* and 20 of"):
             gather(target, y, sources={"clinic": (old, y)})
 
 
@@ -112,7 +112,7 @@ class TestBadFeatures:
 
     def test_infinity_in_a_source_names_the_source(self, target, y, old, y_old):
         old.loc[1, "age"] = np.inf
-        message = r"[Ss]ource 'clinic' contains NaN or infinity: 'age' in 1 of 50 rows"
+        message = r"[Tt]able 'clinic' contains NaN or infinity: 'age' in 1 of 50 rows"
         with pytest.raises(NotFinite, match=message):
             gather(target, y, sources={"clinic": (old, y_old)})
 
@@ -120,7 +120,7 @@ class TestBadFeatures:
         old.loc[1, "age"] = np.inf
         old.loc[2, "age"] = np.nan
         with pytest.raises(
-            NotFinite, match=r"[Ss]ource 'clinic' contains NaN or infinity: 'age' in 1"
+            NotFinite, match=r"[Tt]able 'clinic' contains NaN or infinity: 'age' in 1"
         ):
             gather(target, y, sources={"clinic": (old, y_old)})
 
@@ -132,7 +132,7 @@ class TestBadFeatures:
         assert gather(target, y).problem.target.high.max() == 1e75
 
     def test_an_empty_target_is_refused(self, target, y):
-        with pytest.raises(TooFewRows, match=r"The target has no rows.*a minimum of 1 is required"):
+        with pytest.raises(TooFewRows, match=r"There are no rows.*a minimum of 1 is required"):
             gather(target[:0], y[:0])
         with pytest.raises(TooFewRows, match="weights are all zero"):
             gather(target, y, weights=np.zeros(20))
@@ -143,13 +143,15 @@ class TestBadFeatures:
 
     def test_a_source_that_shares_no_column_is_refused(self, target, y, old, y_old):
         strange = old.rename(columns={"age": "Alter", "bmi": "BMI"})
-        message = r"'clinic' shares no feature .* has 'BMI', 'Alter', .* 'age', 'bmi', 'dose'"
+        message = (
+            r"'clinic' has no feature of the model: .* 'BMI', 'Alter', .* 'age', 'bmi', 'dose'"
+        )
         with pytest.raises(BadSource, match=message):
             gather(target, y, sources={"clinic": (strange, y_old)})
 
     def test_moments_that_share_no_column_show_all_they_have(self, target, y):
         given = Moments.of_rows(("Alter", "y"), np.eye(2))
-        with pytest.raises(BadSource, match=r"it has 'Alter', 'y', the target has 'age'"):
+        with pytest.raises(BadSource, match=r"it has 'Alter', 'y', and the features are 'age'"):
             gather(target, y, sources={"clinic": given})
 
     def test_an_array_with_more_columns_than_the_target_is_refused(self, target, y, y_old):
@@ -159,16 +161,16 @@ class TestBadFeatures:
 
     def test_a_source_column_of_dates_names_column_and_source(self, target, y, old, y_old):
         old["age"] = pd.Timestamp("2020-01-01")
-        with pytest.raises(NotNumeric, match=r"Column 'age' of source 'clinic' holds Datetime"):
+        with pytest.raises(NotNumeric, match=r"Column 'age' of table 'clinic' holds Datetime"):
             gather(target, y, sources={"clinic": (old, y_old)})
 
     def test_two_columns_of_one_name_are_refused_where_they_are(self, target, y, old, y_old):
         old.columns = ["age", "age"]
-        with pytest.raises(BadColumns, match=r"[Ss]ource 'clinic' has more than one .*'age'"):
+        with pytest.raises(BadColumns, match=r"[Tt]able 'clinic' has more than one .*'age'"):
             gather(target, y, sources={"clinic": (old, y_old)})
 
     def test_a_table_of_another_type_is_refused(self, target, y, y_old):
-        with pytest.raises(BadTable, match=r"[Ss]ource 'clinic' is a builtins\.dict"):
+        with pytest.raises(BadTable, match=r"[Tt]able 'clinic' is a builtins\.dict"):
             gather(target, y, sources={"clinic": ({"age": y_old}, y_old)})
 
     @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ class TestBesideRows:
 
     def test_levels_that_are_all_unknown_are_pointed_out(self):
         loud = OLD.assign(site=OLD["site"].str.upper())
-        with pytest.warns(DataWarning, match=r"'COAST', 'INLAND', 'VALLEY' in source 'old'"):
+        with pytest.warns(DataWarning, match=r"'COAST', 'INLAND', 'VALLEY' in table 'old'"):
             fitted(TARGET, {"old": in_full(loud)})
 
     def test_no_moments_of_rows_are_an_empty_source(self):

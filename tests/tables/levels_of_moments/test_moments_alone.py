@@ -89,7 +89,7 @@ class TestMomentsAlone:
 
     def test_a_source_that_leaves_out_another_level_is_refused(self):
         target = leaving_out(in_full(TARGET), "site=coast")
-        with pytest.raises(BadLevels, match="the target's reference level, which is 'coast'"):
+        with pytest.raises(BadLevels, match="the reference level, which is 'coast'"):
             PooledRegressor(response="cost").fit_moments(
                 target, {"old": leaving_out(in_full(OLD), "site=inland")}
             )

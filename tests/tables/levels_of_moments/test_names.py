@@ -50,11 +50,11 @@ class TestNames:
             fitted(target, {"old": more})
 
     def test_numbers_of_the_name_of_a_text_column_are_refused(self):
-        with pytest.raises(NotNumeric, match="text in the target and numbers in source 'old'"):
+        with pytest.raises(NotNumeric, match="text in the target and numbers in table 'old'"):
             fitted(TARGET, {"old": in_full(OLD.assign(site=1.0), texts=[])})
 
     def test_levels_of_a_column_that_holds_numbers_are_left_out(self):
-        with pytest.warns(LeftOut, match=r"'dose=high', which the target lacks"):
+        with pytest.warns(LeftOut, match=r"'dose=high', not among the features"):
             fitted(TARGET, {"old": in_full(OLD.assign(**{"dose=high": 1.0 * (OLD["age"] > 60)}))})
 
     def test_a_column_that_is_no_indicator_is_refused(self):

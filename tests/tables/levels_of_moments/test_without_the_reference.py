@@ -42,7 +42,7 @@ class TestWithoutTheReference:
     def test_another_level_than_the_targets_reference_is_refused(self):
         part = leaving_out(in_full(OLD), "site=inland")
         share = f"{(OLD['site'] == 'inland').mean():.2%}"
-        with pytest.raises(BadLevels, match=r"'site' in the moments of source 'old'") as error:
+        with pytest.raises(BadLevels, match=r"'site' in the moments of table 'old'") as error:
             fitted(TARGET, {"old": part})
         for said in (share, "'coast', 'valley'", "'coast'", "indicator for every level"):
             assert said in str(error.value)

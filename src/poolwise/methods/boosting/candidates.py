@@ -40,11 +40,11 @@ PRIOR: dict[Name, float] = {
 WORDS: dict[Name, str] = {
     "linear": "Bayes pooling on the columns as they are",
     "derived": "Bayes pooling with a column learnt by trees",
-    "target_line": "Bayes pooling on the target rows alone",
+    "target_line": "Bayes pooling on the recent rows alone",
     "pooled_trees": "trees on all rows, as many as predict history best",
     "all_pooled_trees": "trees on all rows, all that were grown",
-    "target_trees": "trees on the target rows alone, of 8 leaves",
-    "deep_target_trees": "trees on the target rows alone, of 31 leaves",
+    "target_trees": "trees on the recent rows alone, of 8 leaves",
+    "deep_target_trees": "trees on the recent rows alone, of 31 leaves",
     "corrected": "Bayes pooling with that column, corrected by trees",
 }
 WITHOUT_SOURCES: tuple[Name, ...] = ("target_line", "target_trees", "deep_target_trees")

@@ -169,7 +169,7 @@ def _staged(
         )
         if scored.mark != marks[name]:
             raise BadSource(
-                f"The rows of source {name!r} were not the same, or not in the same order, when "
+                f"The rows of table {name!r} were not the same, or not in the same order, when "
                 "they were read again: a row would get its value from trees that have already seen "
                 "it.",
                 "Write the rows to files and give these, sort a Spark DataFrame, or persist a Dask "
