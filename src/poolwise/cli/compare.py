@@ -35,7 +35,7 @@ def compare_methods(
         ),
     ] = None,
     folds: Annotated[
-        int | None, folds_option("Folds of the recent rows, repeated up to ten times; default: 5.")
+        int | None, folds_option("Folds of the recent rows, repeated up to four times; default: 5.")
     ] = None,
     options: HistoryOptions,
     as_json: AsJson = False,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from poolwise.cli.input_tables import MOMENTS, input_tables
+from poolwise.cli.input_tables import MOMENTS, InputTables, input_tables
 from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import name, running
 from poolwise.cli.options import (
@@ -23,6 +24,9 @@ from poolwise.cli.options import (
 )
 from poolwise.cli.report import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table, show_verdict
+
+if TYPE_CHECKING:
+    from poolwise.evaluation.verdict import Verdict
 
 
 @with_options
@@ -70,14 +74,7 @@ def fit_model(
         input_tables(tables, label, options, quiet=as_json) as given,
     ):
         if report is None:
-            from poolwise.evaluation import diagnose
-            from poolwise.methods import with_seed
-            from poolwise.model.regressor import PooledRegressor
-
-            own = with_seed(method, options.seed)
-            model = PooledRegressor(own, response=label, precision=options.precision)
-            model.fit(**given.data)
-            verdict = diagnose(model).verdict
+            model, verdict = _fitted(given, method, options)
         else:
             made = report_on(given, method, options)
             model, verdict = made.model, made.verdict
@@ -106,6 +103,24 @@ def fit_model(
     if written:
         say()
         say(f"Written: {', '.join(map(str, reversed(written)))}")
+
+
+def _fitted(given: InputTables, method: str, options: HistoryOptions) -> tuple[Any, Verdict]:
+    """Fit a model; return it and the verdict, measured on held-out rows of the recent table."""
+    from poolwise.evaluation import diagnose
+    from poolwise.evaluation.compare import measured_effect
+    from poolwise.methods import method_of, with_seed
+    from poolwise.model.fitted_model import fit_kept, warn
+    from poolwise.model.regressor import PooledRegressor
+
+    own = with_seed(method, options.seed)
+    model = PooledRegressor(own, response=given.account.response, precision=options.precision)
+    intake, told = fit_kept(model, **given.data)
+    warn(told)
+    measured = measured_effect(
+        intake, method_of(own), precision=options.precision, random_state=options.seed
+    )
+    return model, replace(diagnose(model), measured=measured).verdict
 
 
 def _show_summary(summary: Any, recent: str) -> None:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from poolwise._typing import Array
-from poolwise.errors import NeedsRows, TooFewRows
+from poolwise.errors import BadWeights, NeedsRows, TooFewRows
 from poolwise.evaluation.comparison import Comparison
 from poolwise.evaluation.gain import gain
-from poolwise.evaluation.target_folds import BASELINE, TargetRows, contenders_of, method_in
+from poolwise.evaluation.target_folds import BASELINE, FEWEST, TargetRows, contenders_of, method_in
 from poolwise.evaluation.verdict import DEFAULT_METHOD, HistoryEffect
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method, Problem
@@ -28,7 +28,7 @@ from poolwise.numerics.precision import Precision
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.intake import Intake, gather
 
-QUICK, SLOW = 0.2, 0.8  # seconds of a fit up to which folds are repeated ten times, and twice
+QUICK, SLOW = 0.2, 0.8  # seconds of a fit up to which folds are repeated four times, and twice
 
 
 def compare(
@@ -64,7 +64,7 @@ def compare(
         ``boosted_pooling``, take seconds per fold and must be named. ``target_only`` is always
         included, since the others are compared with it.
     cv : int, splitter or iterable, optional
-        How to split the complete target rows; by default five folds, ten times, or less often if
+        How to split the complete target rows; by default five folds, four times, or less often if
         a fit takes long. An integer is a number of folds,
         repeated as often.
     sample_weight : array-like, optional
@@ -176,6 +176,31 @@ def compare_intake(
     return replace(found, without=np.array(alone), expected=expected)
 
 
+def measured_effect(
+    intake: Intake,
+    method: Method,
+    *,
+    precision: Precision = "auto",
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> HistoryEffect | None:
+    """Return the effect of history on held-out target rows, in the folds of :func:`compare`.
+
+    None if there is no history or too few rows, and for methods that read rows again: these take
+    seconds per fold.
+    """
+    if not intake.problem.sources or intake.rows.count < FEWEST or needs_rows(method):
+        return None
+    name = name_of_method(method)
+    how: dict[str, Any] = {"precision": precision, "random_state": random_state}
+    try:
+        return compare_intake(
+            intake, methods={name: method}, judged=name, progress=progress, **how
+        ).effect
+    except BadWeights:  # a fold without weight cannot be tested
+        return None
+
+
 def repeats_of(problem: Problem, contenders: Mapping[str, Any], judged: str | None) -> int:
     """Return how often the target is split into folds, so that a comparison takes minutes.
 
@@ -188,7 +213,7 @@ def repeats_of(problem: Problem, contenders: Mapping[str, Any], judged: str | No
     if ours and all(needs_rows(method) for method in ours.values()):
         return 1
     seconds = fit_seconds(len(problem.features), len(problem.sources))
-    return 10 if seconds <= QUICK else 2 if seconds <= SLOW else 1
+    return 4 if seconds <= QUICK else 2 if seconds <= SLOW else 1
 
 
 def fit_seconds(features: int, sources: int) -> float:

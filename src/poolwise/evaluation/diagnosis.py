@@ -1,4 +1,4 @@
-"""The expected effect of history and the diagnostics that explain it."""
+"""The effect of history and the diagnostics that explain it."""
 
 from __future__ import annotations
 
@@ -51,6 +51,8 @@ class Diagnosis(Findings):
         of the same tables.
     evidence : HeldOutErrors or None
         Errors of a weighted mean of candidates on target rows that were not used for it.
+    measured : HistoryEffect or None
+        The effect of history on held-out target rows, where the rows were at hand.
     """
 
     target_rows: int
@@ -63,6 +65,7 @@ class Diagnosis(Findings):
     influence: Influence
     is_linear: bool = True
     evidence: HeldOutErrors | None = None
+    measured: HistoryEffect | None = None
 
     @property
     def effect(self) -> HistoryEffect | None:
@@ -75,11 +78,11 @@ class Diagnosis(Findings):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether history is expected to help, by how much, and why."""
+        """Whether history helps, by how much, and why."""
         if not self.sources:
             return no_history("There is no history: nothing was transferred.")
         told = [*reasons(self), *_of_candidates(self)]
-        return verdict(self.effect, reasons=told, is_linear=self.is_linear)
+        return verdict(self.effect, self.measured, reasons=told, is_linear=self.is_linear)
 
     def __str__(self) -> str:
         told = [paragraph(self.verdict.text)]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 from poolwise.wording import change_range, change_words, plural, probability, than
@@ -79,6 +80,12 @@ class HistoryEffect:
             return "helps"
         return "probably_helps" if sure >= LIKELY else "no_clear_difference"
 
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the change, from its 95 % interval; infinite without a test."""
+        low, high = self.interval
+        return (high - low) / (2.0 * NormalDist().inv_cdf(0.975))
+
     def agrees_with(self, measured: HistoryEffect) -> bool:
         """Return whether a measurement has the same level, or an interval that holds the change."""
         low, high = measured.interval
@@ -128,6 +135,11 @@ class Verdict:
         The answer in one sentence, which begins with its basis.
     sentences : tuple of str
         Reasons and advice.
+    probability : float or None
+        Probability that history helps: of the measurement and the expectation together, if there
+        are both.
+    change : float or None
+        RMSE with history over RMSE without it, less one, as measured or else as expected.
     """
 
     level: Level
@@ -135,6 +147,8 @@ class Verdict:
     method: str | None
     headline: str
     sentences: tuple[str, ...] = ()
+    probability: float | None = None
+    change: float | None = None
 
     @property
     def text(self) -> str:
@@ -170,10 +184,13 @@ def verdict(
       rows or more;
     - *no clear difference*: everything else.
 
-    A measurement that has a test decides, and the sentence after it says whether the expectation
-    agrees: it does where both have the same level, or where the measured interval holds the
-    expected change. Without such a measurement the expectation decides. The two may have different
-    levels, since the expectation uses all rows and trusts the model; each names its basis.
+    A measurement with a test and an expectation of the same method are two estimates of one
+    change. The verdict is about their mean, each weighted by its precision: a few held-out rows
+    alone prove little, and the model alone can be wrong. A measurement that says *hurts* is never
+    overruled, and where the mean and the measurement differ in sign there is *no clear difference*.
+    With one of the two, that one decides. The headline names its basis, and the sentence
+    after it says whether the expectation agrees: it does where both have the same level, or where
+    the measured interval holds the expected change.
 
     Parameters
     ----------
@@ -189,7 +206,7 @@ def verdict(
         Whether the model is linear; if not, the expectation is about a linear model.
     """
     about = "" if is_linear else ", a linear model of the same tables"
-    first, said = measured, []
+    first, said, both = measured, [], None
     if measured is None:
         first = expected
         said = [not_measured]
@@ -200,11 +217,46 @@ def verdict(
         size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
         agrees = "agrees" if expected.agrees_with(measured) else "disagrees"
         said = [f"{_begun(expected, about)} ({size}), which {agrees} with the measurement."]
+        if is_linear:
+            both = _together(expected, measured)
+            sure = probability(both.confidence or 0.0)
+            said.append(f"Both together: history helps with probability {sure}.")
     if first is None:
         return unknown("the response does not vary, or the columns explain all of it")
-    headline = f"{_begun(first, about if first is expected else '')}; {first.in_words()}."
-    told = (*said, *reasons, *_advice(first))
-    return Verdict(first.level, first.basis, first.method, headline, told)
+    judged = first if both is None else both
+    level = judged.level if both is None or measured is None else _level(both, measured)
+    begun = _begun(first, about if first is expected else "", level)
+    told = (*said, *reasons, *_advice(level, judged))
+    return Verdict(
+        level,
+        first.basis,
+        first.method,
+        headline=f"{begun}; {first.in_words()}.",
+        sentences=told,
+        probability=judged.confidence,
+        change=first.change,
+    )
+
+
+def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect:
+    """Return the mean of two estimates of one change, weighted by precision."""
+    if measured.level == "hurts" or not (expected.deviation and measured.deviation):
+        return measured
+    precision = [1.0 / one.deviation**2 for one in (expected, measured)]
+    change = (precision[0] * expected.change + precision[1] * measured.change) / sum(precision)
+    own = NormalDist(change, sum(precision) ** -0.5)
+    return replace(
+        measured,
+        change=change,
+        low=own.inv_cdf(0.025),
+        high=own.inv_cdf(0.975),
+        confidence=own.cdf(0.0),
+    )
+
+
+def _level(both: HistoryEffect, measured: HistoryEffect) -> Level:
+    """Return the level of both together, unless it contradicts the sign of the measurement."""
+    return "no_clear_difference" if both.change * measured.change < 0.0 else both.level
 
 
 def no_history(headline: str) -> Verdict:
@@ -217,17 +269,18 @@ def unknown(why: str) -> Verdict:
     return Verdict("unknown", None, None, f"Nothing can be said about history: {why}.")
 
 
-def _begun(effect: HistoryEffect, others: str) -> str:
-    return f"{effect.basis.capitalize()} with {effect.method}{others}: {SAID[effect.level]}"
+def _begun(effect: HistoryEffect, others: str, level: Level | None = None) -> str:
+    said = SAID[level or effect.level]
+    return f"{effect.basis.capitalize()} with {effect.method}{others}: {said}"
 
 
-def _advice(effect: HistoryEffect) -> list[str]:
-    if effect.level == "hurts":
+def _advice(level: Level, effect: HistoryEffect) -> list[str]:
+    if level == "hurts":
         return [
             "Leave the history out (method target_only) or use bayes_pooling, which can ignore it, "
             "and check how the history was measured."
         ]
     low, high = effect.interval
-    if effect.level == "no_clear_difference" and high - low > 0.1:
+    if level == "no_clear_difference" and high - low > 0.1:
         return ["More recent rows would narrow the interval."]
     return []
