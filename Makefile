@@ -1,6 +1,6 @@
 # Every verb works in a fresh clone: the first one makes .venv, the later ones find it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted bench-today bench-pages paper-pages accuracy anatomy schemas simulate fuzz reproduce release-check lock clean
+.PHONY: help setup demo test test-browser chromium check format docs bench bench-scale bench-boosted bench-today bench-messy bench-pages paper-pages accuracy anatomy schemas simulate fuzz reproduce release-check lock clean
 
 READY := .venv/.ready
 RUN := .venv/bin/python -m
@@ -67,6 +67,9 @@ bench-boosted: $(READY) ## Compare boosted pooling with trees and Bayes pooling,
 
 bench-today: $(READY) ## Compare pooling with the usual choices: the README's table and picture
 	@$(RUN) benchmarks.today --jobs $(JOBS) --picture docs/pictures/two_tables.svg
+
+bench-messy: $(READY) ## Compare bayes_pooling with ridge on nine tables with categories and rare events
+	@$(RUN) benchmarks.messy --jobs $(JOBS)
 
 bench-pages: $(READY) ## Run all benchmarks (an hour on an idle machine) and write docs/benchmarks
 	@.venv/bin/python docs/benchmarks/write.py
