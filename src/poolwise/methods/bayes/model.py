@@ -101,6 +101,25 @@ class Solved:
         sizes = np.log(e.size * e.grid.size[self.at.cells[:, 3]])
         return float(np.exp(self.at.weight.sum(axis=1) @ sizes))
 
+    @property
+    def sources(self) -> dict[str, Compressed]:
+        """The sources by name."""
+        names = [source.name for source in self.model.scaled.sources]
+        return dict(zip(names, self.model.sources, strict=True))
+
+    @property
+    def conflict(self) -> dict[str, float]:
+        """Probability that a source contradicts the target, in its level or its slopes."""
+        found = np.maximum(1.0 - self.full.conflict[:, 0], 0.0)
+        return dict(zip(self.sources, found.tolist(), strict=True))
+
+    @property
+    def slopes_agree(self) -> dict[str, float]:
+        """Probability that a source has the slopes of the target."""
+        same = self.model.levels.slopes + self.model.levels.both == 0.0
+        found = np.minimum(self.full.conflict[:, same].sum(axis=1), 1.0)
+        return dict(zip(self.sources, found.tolist(), strict=True))
+
     def without(self, lacking: Sequence[str]) -> Posterior:
         """Return the posterior for rows that lack some features."""
         if not lacking:
@@ -152,6 +171,7 @@ class Model:
     sources: tuple[Compressed, ...]
     groups: tuple[Group, ...]  # sources with the same features, the largest group first
     evidence: Evidence  # of every point of the grid
+    levels: ConflictLevels
 
 
 def model(scaled: Scaled, alone: float | None = None) -> Model:
@@ -178,11 +198,11 @@ def model(scaled: Scaled, alone: float | None = None) -> Model:
     settings = every_setting(len(sources), len(known))
     if settings is not None:
         evidence = _evidence(scaled, sources, groups, said(settings), alone)
-        return Model(scaled, sources, groups, evidence)
+        return Model(scaled, sources, groups, evidence, known)
     one = said(np.zeros((1, len(sources), len(known))))
     evidence = _evidence(scaled, sources, groups, one, alone)
     settings = probable_settings(groups, known, evidence)
-    return Model(scaled, sources, groups, replace(evidence, frames=said(settings)))
+    return Model(scaled, sources, groups, replace(evidence, frames=said(settings)), known)
 
 
 def _groups(

@@ -110,18 +110,6 @@ def levels(*, intercept: bool) -> ConflictLevels:
     return ConflictLevels(slopes, level, both, np.log([AGREES, *[rest] * (len(kinds) - 1)]))
 
 
-def of_level_and_slopes(probability: Array, *, intercept: bool) -> tuple[list[float], list[float]]:
-    """Return the probabilities that sources differ in the level alone, and in their slopes.
-
-    ``probability`` (K, L) is the one of each level of conflict.
-    """
-    known = levels(intercept=intercept)
-    of_slopes = known.slopes + known.both > 0.0
-    of_level = ~of_slopes & (known.intercept > 0.0)
-    level, slopes = (probability[:, kind].sum(axis=1) for kind in (of_level, of_slopes))
-    return np.minimum(level, 1.0).tolist(), np.minimum(slopes, 1.0).tolist()
-
-
 @dataclass(frozen=True, eq=False)
 class Information:
     """The information of sources about their coefficients, as sums that can be added."""
