@@ -333,7 +333,7 @@ def test_folds_are_repeated_by_the_size_of_the_problem_and_by_nothing_else(featu
     problem = Problem(table, {str(k): table for k in range(sources)}, "y")
     lines, trees = contenders_of(None, 0), contenders_of(["boosted_pooling"], 0)
     often = repeats_of(problem, lines, None)
-    assert often == {3: 10, 50: 2, 90: 1}[features]
+    assert often == {3: 4, 50: 2, 90: 1}[features]
     assert repeats_of(problem, {**lines, **trees}, "bayes_pooling") == often
     assert repeats_of(problem, trees, None) == 1
     assert repeats_of(problem, {**lines, **trees}, "boosted_pooling") == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,11 +48,10 @@ class BayesPooling(BaseEstimator):
 
     Parameters
     ----------
-    bounds : float, pair of float or None, default=0.25
-        Predictions are clipped to the range of responses, widened by this share of it on both
-        sides; or to a range that is given; or not at all. The range is the target's, extended
-        towards the range of each source by the probability that its slopes agree: a small target
-        covers little of the range if tails are heavy.
+    bounds : float, pair of float or None, default=0.5
+        Predictions are clipped to the range of all responses, widened by this share of it on both
+        sides; or to a range that is given; or not at all. Sources in conflict count too, because a
+        small target covers little of the range if tails are heavy.
 
     Examples
     --------
@@ -68,14 +67,14 @@ class BayesPooling(BaseEstimator):
     array([ 1.8, -1.6])
     """
 
-    bounds: float | tuple[float, float] | None = 0.25
+    bounds: float | tuple[float, float] | None = 0.5
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the posterior mean and covariance."""
         own = scaled(problem)
         cautions = _cautions(problem, own)
         if own.response_unit == 0.0:
-            return replace(_constant(problem), bounds=self._bounds(problem, {}), cautions=cautions)
+            return replace(_constant(problem), bounds=self._bounds(problem), cautions=cautions)
         stack = Stack.of(problem, own)
         history, unit = stack.history, own.response_unit**2
         agree, conflict = history.slopes_agree, history.conflict
@@ -102,7 +101,7 @@ class BayesPooling(BaseEstimator):
         """Return a fit for each set of features that rows lack, all from the same posterior."""
         own = scaled(problem)
         if own.response_unit == 0.0:
-            bounds = self._bounds(problem, {})
+            bounds = self._bounds(problem)
             return [replace(_constant(problem.without(p)), bounds=bounds) for p in patterns]
         stack = Stack.of(problem, own)
         return [self._fit(problem, stack, lacking) for lacking in patterns]
@@ -115,11 +114,11 @@ class BayesPooling(BaseEstimator):
             _unscaled(problem, own, left, found.mean, found.covariance),
             noise=own.response_unit**2 * found.noise,
             distribution=_student_t(found.noise, found.noise_variance),
-            bounds=self._bounds(problem, stack.history.slopes_agree),
+            bounds=self._bounds(problem),
         )
 
-    def _bounds(self, problem: Problem, agree: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the range of predictions; ``agree`` are probabilities, one where unknown."""
+    def _bounds(self, problem: Problem) -> tuple[float, float] | None:
+        """Return the range of predictions."""
         y = problem.response
         if self.bounds is None:
             return None
@@ -130,14 +129,10 @@ class BayesPooling(BaseEstimator):
         if not is_numeric or given.ndim or not 0.0 <= given < np.inf:
             raise BadOption.of("bounds", self.bounds, "a number, a pair (low, high), or None")
         share = float(given)
-        j = problem.target.place[y]
-        low, high = float(problem.target.low[j]), float(problem.target.high[j])
-        theirs = [
-            (agree.get(name, 1.0), s.low[s.place[y]] - low, s.high[s.place[y]] - high)
-            for name, s in problem.sources.items()
-        ]
-        low += float(min((p * below for p, below, _ in theirs if below < 0.0), default=0.0))
-        high += float(max((p * above for p, _, above in theirs if above > 0.0), default=0.0))
+        tables = [problem.target, *problem.sources.values()]
+        at = [t.place[y] for t in tables]
+        low = min(float(t.low[j]) for t, j in zip(tables, at, strict=True))
+        high = max(float(t.high[j]) for t, j in zip(tables, at, strict=True))
         return low - share * (high - low), high + share * (high - low)
 
 

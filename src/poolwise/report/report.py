@@ -125,8 +125,8 @@ def report(
         Methods to compare the model with on target rows, as in :func:`poolwise.compare`; by default
         all that are quick enough.
     cv : int, splitter or iterable, optional
-        How to split the target rows; by default five folds, four times, or less often if a fit takes
-        long.
+        How to split the target rows; by default five folds, four times, or less often if a fit
+        takes long.
     random_state : int, default=0
         Seed of the folds and of the plan. The same data, seed and date give the same page.
     title : str, optional
