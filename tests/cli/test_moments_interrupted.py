@@ -50,6 +50,7 @@ def stopped(folder, arguments, sign):
     return process.returncode, errors
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
 def test_after_a_kill_or_an_interrupt_the_same_command_goes_on(pump_files, name, jobs):
