@@ -25,7 +25,7 @@ PROCESSES = 5  # peaks vary by a quarter with the timing of pyarrow's threads
 
 
 def parquet_reading(*, quick: bool) -> list[Answer]:
-    rows = 200_000 if quick else 20_000_000
+    rows = 50_000 if quick else 20_000_000
     with parquet_files(rows) as folder:
         works: dict[str, Callable[[], object]] = {
             "decode": partial(decode, folder),
@@ -62,7 +62,7 @@ def parquet_reading(*, quick: bool) -> list[Answer]:
 
 def growth(*, quick: bool) -> list[Answer]:
     """Time and memory as there are more rows."""
-    sizes = [20_000, 200_000] if quick else [100_000, 1_000_000, 5_000_000, 20_000_000]
+    sizes = [5_000, 50_000] if quick else [100_000, 1_000_000, 5_000_000, 20_000_000]
     times: list[list[float]] = []
     peaks: list[list[float]] = []
     processes = 1 if quick else PROCESSES
