@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_info
 from poolwise.moments.progress import tracked
 
 SHORTEST = 0.25  # seconds; a faster task is repeated until it has taken this long
+TRIAL = 0.02  # seconds; the same for a single round, which shows that the task runs
 
 
 def interleaved(
@@ -17,15 +18,16 @@ def interleaved(
 ) -> dict[str, list[float]]:
     """Return the seconds of each work in each round (A, B, A, B, ...), after one unseen run.
 
-    The cache depends on the previous task: compare two tasks in a call of their own.
+    The cache depends on the previous task: compare two tasks in a call of their own. A single
+    round is a trial, without the unseen run.
     """
-    clock = the_clock()
-    for work in works.values():
+    clock, shortest = the_clock(), SHORTEST if rounds > 1 else TRIAL
+    for work in works.values() if rounds > 1 else ():
         work()
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for _ in tracked(range(rounds), rounds, label):
         for name, work in works.items():
-            seconds[name].append(_seconds(work, clock))
+            seconds[name].append(_seconds(work, clock, shortest))
     return seconds
 
 
@@ -47,11 +49,11 @@ def in_words(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} us"
 
 
-def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
+def _seconds(work: Callable[[], object], clock: Callable[[], float], shortest: float) -> float:
     calls, start = 0, clock()
     while True:
         work()
         calls += 1
         passed = clock() - start
-        if passed >= SHORTEST:
+        if passed >= shortest:
             return passed / calls

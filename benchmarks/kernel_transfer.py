@@ -28,7 +28,7 @@ def kernel_transfer(*, quick: bool) -> list[Answer]:
             np.exp(exponents, out=held)
 
     works = {"ours": fit, "exp": exponentials}
-    seconds = interleaved(works, rounds=3 if quick else 9, label="Kernel transfer")
+    seconds = interleaved(works, rounds=1 if quick else 9, label="Kernel transfer")
     peaks = [
         peak_in_new_process(fit_after_a_small_one, rows)
         for _ in tracked(range(repeats), repeats, "Kernel transfer, memory")

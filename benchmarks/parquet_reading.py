@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.answers import Answer, Target, ratios
-from benchmarks.clock import in_words
+from benchmarks.clock import SHORTEST, TRIAL, in_words
 from benchmarks.parquet_files import COLUMNS, parquet_files
 from benchmarks.peak import Peak, peak_in_new_process
 from benchmarks.scaling import listed, slopes
@@ -25,7 +25,7 @@ PROCESSES = 5  # peaks vary by a quarter with the timing of pyarrow's threads
 
 
 def parquet_reading(*, quick: bool) -> list[Answer]:
-    rows = 200_000 if quick else 20_000_000
+    rows = 50_000 if quick else 20_000_000
     with parquet_files(rows) as folder:
         works: dict[str, Callable[[], object]] = {
             "decode": partial(decode, folder),
@@ -33,7 +33,7 @@ def parquet_reading(*, quick: bool) -> list[Answer]:
             "accurate": partial(moments, folder, "accurate"),
             "exact": partial(moments, folder, "exact"),
         }
-        seconds = _process_seconds(works, rounds=3, label="Reading")
+        seconds = _process_seconds(works, rounds=1 if quick else 3, label="Reading")
         peaks = _peaks(folder, 1 if quick else PROCESSES)
         size = sum(file.stat().st_size for file in folder.iterdir())
     about = f"{rows:,} x {COLUMNS}, {size / 1e9:.2g} GB; CPU seconds of one process, one thread: "
@@ -62,14 +62,16 @@ def parquet_reading(*, quick: bool) -> list[Answer]:
 
 def growth(*, quick: bool) -> list[Answer]:
     """Time and memory as there are more rows."""
-    sizes = [20_000, 200_000] if quick else [100_000, 1_000_000, 5_000_000, 20_000_000]
+    sizes = [5_000, 50_000] if quick else [100_000, 1_000_000, 5_000_000, 20_000_000]
     times: list[list[float]] = []
     peaks: list[list[float]] = []
     processes = 1 if quick else PROCESSES
     for rows in sizes:
         with parquet_files(rows) as folder:
             work = {"fast": partial(moments, folder, "fast")}
-            times.append(_process_seconds(work, rounds=3, label=f"{rows:,} rows")["fast"])
+            times.append(
+                _process_seconds(work, rounds=1 if quick else 3, label=f"{rows:,} rows")["fast"]
+            )
             peaks.append([peak.megabytes for peak in _peaks(folder, processes)])
     each = ", ".join(f"{n:,}: {median(p):.0f} MB" for n, p in zip(sizes, peaks, strict=True))
     return [
@@ -117,7 +119,7 @@ def _process_seconds(
     works: Mapping[str, Callable[[], object]], rounds: int, label: str
 ) -> dict[str, list[float]]:
     """Return CPU seconds of all threads of this process, since pyarrow has its own."""
-    threads = pa.cpu_count(), pa.io_thread_count()
+    threads, shortest = (pa.cpu_count(), pa.io_thread_count()), SHORTEST if rounds > 1 else TRIAL
     seconds: dict[str, list[float]] = {name: [] for name in works}
     try:
         pa.set_cpu_count(1)
@@ -125,7 +127,7 @@ def _process_seconds(
         for _ in tracked(range(rounds), rounds, label):
             for name, work in works.items():
                 start, calls = time.process_time(), 0
-                while time.process_time() - start < 0.25 or not calls:
+                while time.process_time() - start < shortest or not calls:
                     work()
                     calls += 1
                 seconds[name].append((time.process_time() - start) / calls)

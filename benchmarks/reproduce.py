@@ -91,7 +91,9 @@ def _cells(dataset: str, protocol: Protocol, runs: int | None) -> Answer:
         "ours": partial(our_errors, spec, dataset, protocol, runs),
         "loop": lambda: list(dataset_errors(spec, rows, dataset, runs)),
     }
-    ours, loop = interleaved(works, rounds=3, label=f"Reproduce, {protocol}").values()
+    ours, loop = interleaved(
+        works, rounds=3 if runs is None else 1, label=f"Reproduce, {protocol}"
+    ).values()
     count, size = len(splits_of(spec, dataset)[:runs]), datasets.UCI[dataset]
     return Answer(
         "reproduce",

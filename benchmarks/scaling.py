@@ -18,7 +18,7 @@ FEW = 100  # rows of a source whose reading time is negligible
 
 
 def scaling(*, quick: bool) -> list[Answer]:
-    sizes = [2_000, 20_000, 200_000] if quick else [10_000, 100_000, 1_000_000, 10_000_000]
+    sizes = [1_000, 10_000, 50_000] if quick else [10_000, 100_000, 1_000_000, 10_000_000]
     t = make_tables(max(sizes))
     works: dict[str, Callable[[], object]] = {
         "alone": lambda: PooledRegressor("data_pooling", precision="fast").fit(t.X, t.y),

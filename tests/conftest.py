@@ -20,15 +20,16 @@ def pytest_collection_modifyitems(config, items):
         return
     tests = {}
     for item in items:
-        if item.nodeid.startswith(WHOLE):
+        if item.nodeid.startswith(WHOLE) and not any(item.iter_markers("in_turn")):
             continue
         if hasattr(item, "callspec") and len(item.callspec.params) > 1:
             tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
     left_out = set()
     for cases in tests.values():
-        if len(cases) > FEW:
+        in_turn = any(cases[0].iter_markers("in_turn"))
+        if in_turn or len(cases) > FEW:
             values = [{n: repr(v) for n, v in case.callspec.params.items()} for case in cases]
-            kept = {cases[k] for k in covering(values)}
+            kept = {cases[k] for k in covering(values, in_turn=in_turn)}
             kept |= {case for case in cases if any(case.iter_markers("xfail"))}
             left_out |= set(cases) - kept
     items[:] = [item for item in items if item not in left_out]

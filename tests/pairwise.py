@@ -2,7 +2,8 @@
 
 A law over methods, sizes and precisions is tried for every method with every size, and for every
 precision with every size. Methods take precisions in turn: how rows are summed does not depend on
-what is fitted to the sums.
+what is fitted to the sums. A test marked ``in_turn`` is tried with every value, and not with every
+pair: each of its cases starts processes.
 """
 
 from collections import Counter
@@ -12,9 +13,12 @@ from itertools import combinations
 IN_TURN = frozenset({("method", "precision")})  # pairs of parameters whose values need not all meet
 
 
-def covering(cases: Sequence[Mapping[str, Hashable]]) -> list[int]:
-    """Return the indices of cases that together have every pair of values that all cases have."""
-    pairs = [_pairs(case) for case in cases]
+def covering(cases: Sequence[Mapping[str, Hashable]], *, in_turn: bool = False) -> list[int]:
+    """Return the indices of cases that together have every pair of values that all cases have.
+
+    If all values take turns, the cases have every value.
+    """
+    pairs = [{(v,) for v in case.items()} if in_turn else _pairs(case) for case in cases]
     missing = set().union(*pairs)
     used: Counter[tuple[str, Hashable]] = Counter()
 

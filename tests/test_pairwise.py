@@ -33,6 +33,14 @@ def test_precisions_meet_everything_else():
     assert {(c["precision"], c["size"]) for c in kept} == {(p, s) for p in range(4) for s in SIZES}
 
 
+def test_where_all_values_take_turns_each_is_there():
+    every = cases(signal=range(2), jobs=range(3))
+    kept = [every[k] for k in covering(every, in_turn=True)]
+    assert len(kept) == 3
+    assert {c["signal"] for c in kept} == {0, 1}
+    assert {c["jobs"] for c in kept} == {0, 1, 2}
+
+
 def test_cases_that_are_no_product_are_all_kept():
     every = [{"a": k, "b": k} for k in range(20)]
     assert covering(every) == list(range(20))

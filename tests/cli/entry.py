@@ -40,14 +40,23 @@ from importlib.machinery import PathFinder
 find = PathFinder.find_spec
 PathFinder.find_spec = lambda name, *path: None if name == {package!r} else find(name, *path)
 from poolwise.cli import main
+{first}
 sys.argv = ["poolwise", *{arguments!r}]
 main()
 """
+# As the fixture few_trees_on_nan does in this process.
+FEW_TREES = """
+from functools import partial
+from poolwise.evaluation import target_folds
+target_folds.HistGradientBoostingRegressor = partial(
+    target_folds.HistGradientBoostingRegressor, max_iter=5
+)
+"""
 
 
-def run_without(package, folder, *arguments):
-    """Type a command where a package is not installed."""
-    program = WITHOUT.format(package=package, arguments=[*map(str, arguments)])
+def run_without(package, folder, *arguments, first=""):
+    """Type a command where a package is not installed, after some lines of Python."""
+    program = WITHOUT.format(package=package, first=first, arguments=[*map(str, arguments)])
     return subprocess.run(
         [sys.executable, "-c", program],
         cwd=folder,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from poolwise.cli.demo_stories import FILES
-from tests.cli.entry import quick, run_without
+from tests.cli.entry import FEW_TREES, quick, run_without
 from tests.cli.test_json import VERBS, follows
 
 
@@ -35,7 +35,8 @@ def test_the_demo_tells_both_stories_and_replaces_an_earlier_one_by_force(tmp_pa
 
 @pytest.mark.slow
 def test_the_verb_says_the_same_in_json_without_pandas(tmp_path):
-    told = run_without("pandas", tmp_path, "demo", "--draws", "2", "-o", "new", "--json")
+    command = ["demo", "--draws", "2", "-o", "new", "--json"]
+    told = run_without("pandas", tmp_path, *command, first=FEW_TREES)
     assert (told.returncode, told.stderr) == (0, "")
     found = json.loads(told.stdout)
     stories = found["stories"]

@@ -9,10 +9,11 @@ from tests.cli.entry import write_tables
 
 pytestmark = pytest.mark.slow
 FIT = ["fit", "history.csv", "recent.csv", "--label", "wear", "-o", "m.json", "--force"]
-PREDICT = ["predict", "m.json", "new.csv", "-o", "out.csv", "--force"]
+PREDICT = ["predict", "model.json", "new.csv", "-o", "out.csv", "--force"]
 SAVED = ["moments", "history.csv", "-o", "h.moments.json", "--force"]
-REPORT = ["report", "history.csv", "recent.csv", "--label", "wear", "-o", "r.html", "--force"]
-COMPARE = ["compare", "history.csv", "recent.csv", "--label", "wear"]
+MEASURED = ["history.csv", "recent.csv", "--label", "wear", "--folds", "2", "--method", "offset"]
+REPORT = ["report", *MEASURED, "-o", "r.html", "--force"]
+COMPARE = ["compare", *MEASURED]
 
 # The command, which is interrupted when it comes to import a module, or to call a function.
 AT_IMPORT = """
@@ -121,13 +122,10 @@ def test_an_interrupt_after_the_end_does_not_turn_success_into_failure():
     ids=["fit", "fit that fails then", "predict", "moments", "report", "compare"],
 )
 def test_nothing_is_written_after_an_interrupt_that_was_swallowed(
-    folder, arguments, module, name, then
+    fitted, arguments, module, name, then
 ):
-    if arguments is PREDICT:
-        fit = [sys.executable, "-m", "poolwise.cli", *FIT]
-        subprocess.run(fit, cwd=folder, check=True, capture_output=True)
     program = SWALLOWED.format(module=module, name=name, then=then, arguments=arguments)
-    code, errors = end_of(folder, program)
+    code, errors = end_of(fitted, program)
     assert code == 130
     assert errors.splitlines()[-1].startswith("Interrupted.")
     assert "Traceback" not in errors

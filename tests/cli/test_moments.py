@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from poolwise import Moments, moments_by_pattern, moments_of
 from poolwise.cli.app import app
-from tests.cli.entry import COMMAND, names_in, run
+from tests.cli.entry import COMMAND, names_in, quick, run
 from tests.cli.in_terminal import CODE, in_terminal
 from tests.cli.test_json import VERBS, follows
 
@@ -33,12 +33,19 @@ def test_moments_of_files_are_written_and_told(pump_files):
 REPORT = {"format": str, "version": int, **VERBS["moments report"][1]}
 
 
-@slow
-def test_json_has_a_schema_of_its_own(pump_files):
-    told = run(
-        pump_files, "moments", "gaps.csv", "--nulls", "drop", "-o", "a.moments.json", "--json"
+def test_json_has_a_schema_of_its_own(pump_files, monkeypatch):
+    told = quick(
+        pump_files,
+        monkeypatch,
+        "moments",
+        "gaps.csv",
+        "--nulls",
+        "drop",
+        "-o",
+        "a.moments.json",
+        "--json",
     )
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (told.exit_code, told.stderr) == (0, "")
     report = json.loads(told.stdout)
     assert follows(report, REPORT)
     (warning,) = report.pop("warnings")
@@ -61,8 +68,16 @@ def test_json_has_a_schema_of_its_own(pump_files):
         "rows": {"read": 300, "dropped": 100, "missing": {"load": 100, "site": 4}},
         "resumed": False,
     }
-    split = run(
-        pump_files, "moments", "gaps.csv", "--nulls", "split", "-o", "b.moments.json", "--json"
+    split = quick(
+        pump_files,
+        monkeypatch,
+        "moments",
+        "gaps.csv",
+        "--nulls",
+        "split",
+        "-o",
+        "b.moments.json",
+        "--json",
     )
     report = json.loads(split.stdout)
     assert follows(report, REPORT)
@@ -76,20 +91,27 @@ def test_json_has_a_schema_of_its_own(pump_files):
     assert report["rows"] == {"read": 300, "dropped": 0, "missing": {}}
 
 
-@slow
-def test_dropped_rows_are_told(pump_files):
-    told = run(pump_files, "moments", "gaps.csv", "--nulls", "drop", "-o", "a.moments.json")
-    assert told.returncode == 0
+def test_dropped_rows_are_told(pump_files, monkeypatch):
+    told = quick(
+        pump_files, monkeypatch, "moments", "gaps.csv", "--nulls", "drop", "-o", "a.moments.json"
+    )
+    assert told.exit_code == 0
     assert told.stderr.startswith("LeftOut: 100 of 300 rows of table 'a' were dropped")
     assert "200 rows" in told.stdout
 
 
-@slow
-def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
-    told = run(
-        pump_files, "moments", "gaps.csv", "--nulls=split", "--label=wear", "-o", "g.moments.json"
+def test_each_pattern_of_missing_columns_gets_a_file(pump_files, monkeypatch):
+    told = quick(
+        pump_files,
+        monkeypatch,
+        "moments",
+        "gaps.csv",
+        "--nulls=split",
+        "--label=wear",
+        "-o",
+        "g.moments.json",
     )
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (told.exit_code, told.stderr) == (0, "")
     assert told.stdout.splitlines() == [
         "g.moments.json: 200 rows, accurate sums of 5 columns: 'hours', 'load', 'site=coast', "
         "'site=inland', 'wear'.",
@@ -100,8 +122,9 @@ def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
     found = moments_by_pattern(pump_files / "gaps.csv", name="g", response="wear")
     for name, file in {"g": "g", "g without load": "g.without_load"}.items():
         assert Moments.load(pump_files / f"{file}.moments.json").text() == found[name].text()
-    few = run(
+    few = quick(
         pump_files,
+        monkeypatch,
         "moments",
         "gaps.csv",
         "--nulls=split",
@@ -110,7 +133,7 @@ def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
         "-o",
         "g.moments.json",
     )
-    assert few.returncode == 0
+    assert few.exit_code == 0
     assert (
         "g.without_load_site.moments.json: 4 rows without load, site, accurate sums of 2 columns"
         in few.stdout
@@ -120,42 +143,49 @@ def test_each_pattern_of_missing_columns_gets_a_file(pump_files):
     )
 
 
-@slow
-def test_names_of_files_are_tame_whatever_the_columns_are_called(pump_files):
+def test_names_of_files_are_tame_whatever_the_columns_are_called(pump_files, monkeypatch):
     rows = pd.read_csv(pump_files / "gaps.csv")
     named = rows.rename(columns={"load": "../a b/\x1b[31m", "site": "Größe"})
     named.to_csv(pump_files / "odd.csv", index=False)
-    told = run(
-        pump_files, "moments", "odd.csv", "--nulls=split", "--min-rows=1", "-o", "o.moments.json"
+    told = quick(
+        pump_files,
+        monkeypatch,
+        "moments",
+        "odd.csv",
+        "--nulls=split",
+        "--min-rows=1",
+        "-o",
+        "o.moments.json",
     )
-    assert told.returncode == 0
+    assert told.exit_code == 0
     assert "o.without_-a-b-31m.moments.json" in names_in(pump_files)
     assert "o.without_-a-b-31m_Größe.moments.json" in names_in(pump_files)
     assert "\x1b" not in told.stdout
     assert "\\x1b[31m" in told.stdout
 
 
-@slow
-def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(pump_files):
+def test_columns_weights_codes_and_the_way_csv_is_written_can_be_said(pump_files, monkeypatch):
     (pump_files / "codes.csv").write_text("a;b, c;code;w;y\n" + "1,5;2;07;2;3\n2,5;4;08;1;4\n" * 30)
-    told = run(
+    told = quick(
         pump_files,
+        monkeypatch,
         "moments",
         *("codes.csv", "--csv", "delimiter=;", "--csv", "decimal_point=,", "--text", "code"),
         *("--drop", '"b, c"', "--weights", "w", "-o", "c.moments.json"),
     )
-    assert told.returncode == 0, told.stderr
+    assert told.exit_code == 0, told.stderr
     written = Moments.load(pump_files / "c.moments.json")
     assert written.names == ("a", "code=07", "code=08", "y")
     assert (written.rows, written.weight) == (60, 90.0)
     assert written.mean_of("code=07") == pytest.approx(2 / 3)
-    some = run(
+    some = quick(
         pump_files,
+        monkeypatch,
         "moments",
         *("history", "--features", "hours, load", "--label", "wear", "--precision", "exact"),
         *("--jobs", "2", "-o", "some.moments.json"),
     )
-    assert some.returncode == 0, some.stderr
+    assert some.exit_code == 0, some.stderr
     written = Moments.load(pump_files / "some.moments.json")
     assert (written.names, written.precision) == (("hours", "load", "wear"), "exact")
 
@@ -170,23 +200,36 @@ def test_what_stands_for_a_missing_number_can_be_typed(pump_files, monkeypatch):
     assert Moments.load("a.moments.json").rows == 285
 
 
-@slow
-def test_files_are_replaced_only_by_force(pump_files):
-    assert run(pump_files, "moments", "pumps.csv", "-o", "p.moments.json").returncode == 0
+def test_files_are_replaced_only_by_force(pump_files, monkeypatch):
+    assert (
+        quick(pump_files, monkeypatch, "moments", "pumps.csv", "-o", "p.moments.json").exit_code
+        == 0
+    )
     before = (pump_files / "p.moments.json").read_text()
     assert (
-        run(pump_files, "moments", "gaps.csv", "--nulls=drop", "-o", "p.moments.json").returncode
+        quick(
+            pump_files, monkeypatch, "moments", "gaps.csv", "--nulls=drop", "-o", "p.moments.json"
+        ).exit_code
         == 2
     )
     assert (pump_files / "p.moments.json").read_text() == before
-    forced = run(
-        pump_files, "moments", "gaps.csv", "--nulls=drop", "--force", "-o", "p.moments.json"
+    forced = quick(
+        pump_files,
+        monkeypatch,
+        "moments",
+        "gaps.csv",
+        "--nulls=drop",
+        "--force",
+        "-o",
+        "p.moments.json",
     )
-    assert forced.returncode == 0
+    assert forced.exit_code == 0
     assert Moments.load(pump_files / "p.moments.json").rows == 200
     (pump_files / "q.without_load.moments.json").write_text("something")
-    split = run(pump_files, "moments", "gaps.csv", "--nulls=split", "-o", "q.moments.json")
-    assert split.returncode == 1
+    split = quick(
+        pump_files, monkeypatch, "moments", "gaps.csv", "--nulls=split", "-o", "q.moments.json"
+    )
+    assert split.exit_code == 1
     assert split.stderr.startswith("NotWritten: q.without_load.moments.json exists already.")
     assert "q.moments.json" not in names_in(pump_files)
 

@@ -11,7 +11,6 @@ from tests.cli.in_terminal import CODE, in_terminal
 
 pytestmark = pytest.mark.slow
 
-REPORT = ["report", "history.csv", "recent.csv", "--label", "wear", "--folds", "2", "-o", "r.html"]
 FIT = ["fit", "history.csv", "recent.csv", "--label", "wear"]
 
 
@@ -20,11 +19,12 @@ def words(shown):
 
 
 def test_a_verdict_stands_out_in_colour_and_not_where_colours_are_unwanted(folder):
-    code, shown = in_terminal(folder, [*COMMAND, *REPORT])
+    command = [*COMMAND, *FIT, "-o", "m.json"]
+    code, shown = in_terminal(folder, command)
     assert code == 0, shown
     assert re.search(r"\x1b\[1;3[123]m(Measured|Expected)", shown)
-    assert "Written: r.html" in words(shown)
-    code, plain = in_terminal(folder, [*COMMAND, *REPORT, "--force"], NO_COLOR="1")
+    assert "Written: m.json" in words(shown)
+    code, plain = in_terminal(folder, [*command, "--force"], NO_COLOR="1")
     assert code == 0, plain
     assert not re.findall(r"\x1b\[[\d;]*3\d[\d;]*m", plain)
     verdict = words(shown)[words(shown).index("Expected with") :]
@@ -46,22 +46,26 @@ def test_in_a_narrow_window_nothing_is_lost_and_no_line_is_too_long(folder, monk
 SLOW = """
 import sys, time
 from poolwise.cli import main
+from poolwise.moments import progress
 from poolwise.tables.file_reader import Reader
 batches = Reader.batches
 def slow(reader, *args):
     for batch in batches(reader, *args):
         if {which!r} in reader.where:
             time.sleep({seconds})
-            print(end="{sign}", flush=True)
         yield batch
 Reader.batches = slow
+progress.PATIENCE = {patience} or progress.PATIENCE
 sys.argv = ["poolwise", *{arguments!r}]
 main()
 """
 
 
-def slow(seconds, arguments, sign="", which="history"):
-    program = SLOW.format(seconds=seconds, arguments=arguments, sign=sign, which=which)
+SOON = 0.2  # seconds until a bar shows, where a test is not about when it does
+
+
+def slow(seconds, arguments, which="history", patience=None):
+    program = SLOW.format(seconds=seconds, arguments=arguments, which=which, patience=patience)
     return [sys.executable, "-c", program]
 
 
@@ -91,10 +95,12 @@ def test_predictions_that_take_long_show_a_bar(fitted, slowed, label):
     program = (
         "import sys, time, pkgutil\n"
         "from poolwise.cli import main\n"
+        "from poolwise.moments import progress\n"
+        f"progress.PATIENCE = {SOON}\n"
         f"where = pkgutil.resolve_name({where!r})\n"
         f"quick = getattr(where, {function!r})\n"
         "def slow(*args, **more):\n"
-        "    time.sleep(3.0)\n"
+        "    time.sleep(1.0)\n"
         "    return quick(*args, **more)\n"
         f"setattr(where, {function!r}, slow)\n"
         "sys.argv = ['poolwise', 'predict', 'model.json', 'new.csv', '-o', 'out.csv']\n"
@@ -107,7 +113,7 @@ def test_predictions_that_take_long_show_a_bar(fitted, slowed, label):
 
 
 def test_reading_the_recent_table_shows_a_bar(folder):
-    code, shown = in_terminal(folder, slow(3.0, FIT, which="recent"))
+    code, shown = in_terminal(folder, slow(1.0, FIT, which="recent", patience=SOON))
     assert code == 0, shown
     assert "Reading recent.csv" in words(shown)
 
@@ -118,7 +124,7 @@ def test_a_bar_shows_markup_in_a_name_and_does_not_obey_it(folder):
         machines(50, k, ("hours", "load", "wear")).to_parquet(folder / f"history/{k}.parquet")
     name = "[/]x[red]y"
     arguments = ["fit", "--history", f"{name}=history", "recent.csv", "--label", "wear"]
-    code, shown = in_terminal(folder, slow(0.4, arguments))
+    code, shown = in_terminal(folder, slow(0.1, arguments, patience=SOON))
     assert code == 0, shown
     assert f"Reading table '{name}'" in words(shown)
 

@@ -220,6 +220,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("signal_name", "code"), [("SIGKILL", -9), ("SIGINT", 130)])
 def test_after_an_interrupt_the_same_command_goes_on(

@@ -3,6 +3,7 @@
 import pytest
 
 from paper import figures, reproduction, results
+from paper.challenge import challenge
 from paper.datasets import VARIABLE
 from paper.errors import PaperError
 from paper.reproduction import NAMES, NOT_JUDGED, entry_of, missing_data, reproduce
@@ -90,6 +91,8 @@ def test_methods_of_earlier_commands_stay_in_the_table_and_are_told(made_up_data
     )
     more, against = reproduce(["small3"], methods=["offset"], out=tmp_path, runs=2)
     assert against.name == "challenge offset"
+    found = challenge("offset", {"small3": read_runs(tmp_path / "published" / "small3-runs2")})
+    assert against.says == tuple(str(found).splitlines())
     assert all("offset" in file.read_text() for file in more.files)
     assert more.agreement.means.total == 4 * 9
 

@@ -166,6 +166,7 @@ def process(folder, stop_after=-1, jobs=1):
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("signal_name", ["SIGKILL", "SIGINT"])
 def test_after_a_kill_only_the_missing_cells_are_computed_and_the_result_is_the_same(

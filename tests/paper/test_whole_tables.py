@@ -55,11 +55,17 @@ def test_the_published_protocol_gives_the_printed_numbers(tables):
 
 @pytest.mark.slow
 @needs_data
-def test_bayes_pooling_beats_the_best_published_method_in_most_cells(tmp_path):
+def test_bayes_pooling_beats_the_best_published_method_in_most_cells(tables, tmp_path):
     # The first twelve runs of each cell: 29 of its wins are significant there, 43 over all runs.
-    methods = [*PAPERS, "bayes_pooling"]
-    outcomes = list(reproduce(TABLES, methods=methods, out=tmp_path, runs=12, progress=False))
-    errors = {name: read_runs(tmp_path / "published" / f"{name}-runs12") for name in TABLES}
+    whole, _ = tables
+    list(reproduce(TABLES, methods=["bayes_pooling"], out=tmp_path, runs=12, progress=False))
+    errors = {}
+    for name in TABLES:
+        own = read_runs(tmp_path / "published" / f"{name}-runs12")
+        errors[name] = {
+            dataset: {method: runs[:12] for method, runs in published.items()} | own[dataset]
+            for dataset, published in read_runs(whole / "published" / name).items()
+        }
     found = challenge("bayes_pooling", errors)
     assert len(found.duels) == 54
     wins, _, losses = found.against()
@@ -67,8 +73,6 @@ def test_bayes_pooling_beats_the_best_published_method_in_most_cells(tmp_path):
     assert losses <= 4
     assert found.ratio <= 0.93
     assert {dataset for _, dataset in found.lost_to_target_only} <= {"energy"}
-    assert outcomes[-1].name == "challenge bayes_pooling"
-    assert outcomes[-1].says == tuple(str(found).splitlines())
 
 
 def other_means(name, folder):

@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 import sys
+from functools import cache
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -59,6 +60,17 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
+@cache
+def html_of(made):
+    """Return the page of a report that several tests read: it is drawn once."""
+    return made.html()
+
+
+@cache
+def page_of(made):
+    return Page(html_of(made))
+
+
 PAGES = ["helping", "useless", "alone", "bad_names"]
 
 
@@ -68,25 +80,25 @@ def made(request):
 
 
 def test_elements_nest_and_are_those_of_the_template(made):
-    page = Page(made.html())
+    page = page_of(made)
     assert page.flaws == []
     assert page.open == []
     assert {tag for tag, _ in page.tags} <= ALLOWED
 
 
 def test_no_attribute_runs_code_or_loads_anything(made):
-    for tag, attributes in Page(made.html()).tags:
+    for tag, attributes in page_of(made).tags:
         assert not [a for a in attributes if a.startswith("on")], tag
         assert not {"src", "srcset", "action", "xlink:href"} & attributes.keys(), tag
         if "href" in attributes:
             assert attributes["href"].startswith("#")
-    assert "url(" not in made.html()
-    assert "@import" not in made.html()
+    assert "url(" not in html_of(made)
+    assert "@import" not in html_of(made)
     assert "//" not in (TEMPLATES / "style.css").read_text()
 
 
 def test_links_inside_the_page_lead_somewhere_and_no_id_is_there_twice(made):
-    page = Page(made.html())
+    page = page_of(made)
     ids = [a["id"] for _, a in page.tags if "id" in a]
     assert len(ids) == len(set(ids))
     pointing = [a["href"][1:] for a in page.all("a")]
@@ -96,7 +108,7 @@ def test_links_inside_the_page_lead_somewhere_and_no_id_is_there_twice(made):
 
 
 def test_the_page_says_what_the_data_say(made):
-    page = Page(made.html())
+    page = page_of(made)
     said = " ".join(" ".join(page.texts).split())
     for sentence in (made.data["verdict"]["headline"], *made.data["verdict"]["sentences"]):
         assert " ".join(visible(sentence).split()) in said
@@ -106,7 +118,7 @@ def test_the_page_says_what_the_data_say(made):
 
 
 def test_every_drawing_is_xml_with_a_title_and_a_description(made):
-    drawings = re.findall(r"<svg viewBox.*?</svg>", made.html(), re.S)
+    drawings = re.findall(r"<svg viewBox.*?</svg>", html_of(made), re.S)
     assert len(drawings) >= 6
     for text in drawings:
         svg = ET.fromstring(text)
@@ -120,7 +132,7 @@ def test_every_drawing_is_xml_with_a_title_and_a_description(made):
 
 @pytest.mark.parametrize("name", HOSTILE[:-1])
 def test_a_bad_name_is_shown_and_nothing_else(bad_names, name):
-    page = Page(bad_names.html())
+    page = page_of(bad_names)
     assert any(short(name, 60) in text for text in page.texts)
     assert all(text.replace("\n", "").isprintable() for text in page.texts)
     for _, attributes in page.tags:
@@ -128,12 +140,12 @@ def test_a_bad_name_is_shown_and_nothing_else(bad_names, name):
 
 
 def test_a_long_name_is_shortened_and_told_in_full_when_pointed_at(bad_names):
-    titles = {a["title"] for a in Page(bad_names.html()).all("bdi") if "title" in a}
+    titles = {a["title"] for a in page_of(bad_names).all("bdi") if "title" in a}
     assert "x" * 400 in titles
 
 
 def test_the_page_is_small_and_ascii(made):
-    html = made.html()
+    html = html_of(made)
     assert html.isascii()
     assert len(html) < 150_000
 
@@ -185,14 +197,14 @@ def test_a_page_lists_the_columns_with_the_largest_effects(monkeypatch):
 
 
 def test_headings_go_down_one_level_at_a_time(made):
-    levels = [int(tag[1]) for tag, _ in Page(made.html()).tags if re.fullmatch(r"h\d", tag)]
+    levels = [int(tag[1]) for tag, _ in page_of(made).tags if re.fullmatch(r"h\d", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
 
 
 def test_every_table_has_a_caption_and_every_head_says_what_it_heads(made):
-    page = Page(made.html())
+    page = page_of(made)
     assert len(page.all("table")) == len(page.all("caption")) > 3
     assert {a.get("scope") for a in page.all("th")} <= {"col", "colgroup", "row"}
     regions = [a for a in page.all("div") if a.get("role") == "region"]
@@ -201,7 +213,7 @@ def test_every_table_has_a_caption_and_every_head_says_what_it_heads(made):
 
 
 def test_the_page_has_a_language_and_a_policy_that_forbids_scripts(made):
-    page = Page(made.html())
+    page = page_of(made)
     assert page.all("html") == [{"lang": "en"}]
     policy = [a["content"] for a in page.all("meta") if "http-equiv" in a]
     assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
@@ -221,13 +233,13 @@ def test_every_method_makes_a_page(method):
 def test_a_new_page_is_not_written_over_an_old_one(helping, tmp_path):
     path = tmp_path / "report.html"
     helping.save(path)
-    assert path.read_text(encoding="ascii") == helping.html()
+    assert path.read_text(encoding="ascii") == html_of(helping)
     path.write_text("mine")
     with pytest.raises(NotWritten, match=r"report\.html"):
         helping.save(path)
     assert path.read_text() == "mine"
     helping.save(path, overwrite=True)
-    assert path.read_text() == helping.html()
+    assert path.read_text() == html_of(helping)
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 

@@ -12,7 +12,7 @@ import poolwise
 from poolwise.report.number_format import number
 from tests.methods.boosting.few_trees import grow_few
 from tests.report.stories import HOSTILE
-from tests.report.test_html import ALLOWED, Page
+from tests.report.test_html import ALLOWED, html_of, page_of
 
 NEW = HOSTILE[0]  # <script>
 
@@ -25,7 +25,7 @@ def made(method="boosted_pooling", truth="bent"):
     shared = np.sin(2.0 * X["a"]) + X["a"] * X["b"] if truth == "bent" else X["a"] - X["b"]
     y = (shared + X[NEW] + 0.1 * rng.normal(size=460)).rename("wear")
     with pytest.MonkeyPatch.context() as patch:
-        grow_few(patch, stages=(5, 10, 20))
+        grow_few(patch, stages=(3, 6, 12), own=6)
         return poolwise.report(
             X[400:],
             y[400:],
@@ -45,7 +45,7 @@ def in_order(page, first, count=3):
 
 
 def test_the_page_says_what_the_model_is_made_of():
-    page = Page(made().html())
+    page = page_of(made())
     assert {"id": "trees", "aria-labelledby": "h-trees"} in page.all("section")
     texts = " ".join(page.texts)
     assert "Parts of the model" in texts
@@ -58,11 +58,11 @@ def test_the_page_says_what_the_model_is_made_of():
 
 
 def test_a_bad_name_of_the_new_column_is_text_and_the_page_is_whole():
-    page = Page(made().html())
+    page = page_of(made())
     assert page.flaws == []
     assert page.open == []
     assert {tag for tag, _ in page.tags} <= ALLOWED
-    assert "<script" not in made().html()
+    assert "<script" not in html_of(made())
     assert NEW in "".join(page.texts)
 
 
@@ -83,7 +83,7 @@ def test_the_data_are_plain_and_add_up():
 
 @pytest.mark.parametrize("method", ["boosted_pooling", "derived_pooling"])
 def test_what_is_about_linear_models_says_so(method):
-    page = " ".join(Page(made(method).html()).texts)
+    page = " ".join(page_of(made(method)).texts)
     assert "thanks to history" not in page
     labels = [x["label"] for x in made(method).data["gain"]["lines"]]
     assert labels == [
@@ -99,7 +99,7 @@ def test_what_is_about_linear_models_says_so(method):
         "shows that the model misses something.",
     ):
         assert sentence in page
-    of_a_line = " ".join(Page(made("auto", "line").html()).texts)
+    of_a_line = " ".join(page_of(made("auto", "line")).texts)
     told = made("auto", "line").data["reason"]
     assert "linear model" not in of_a_line.replace(told, "")
 
@@ -120,12 +120,12 @@ def test_a_chosen_method_is_named_with_its_reason():
     assert "standard errors" in bent["trees"]["text"]
     assert line["trees"] is None
     assert line["reason"].endswith("which is not a significant reduction: bayes_pooling.")
-    assert line["reason"] in " ".join(Page(made("auto", "line").html()).texts)
-    assert 'id="trees"' not in made("auto", "line").html()
+    assert line["reason"] in " ".join(page_of(made("auto", "line")).texts)
+    assert 'id="trees"' not in html_of(made("auto", "line"))
 
 
 def test_a_line_with_a_derived_column_shows_its_coefficient():
     data = made("derived_pooling").data
     assert data["trees"] is None
-    assert "boosted" in made("derived_pooling").html()
-    assert Page(made("derived_pooling").html()).flaws == []
+    assert "boosted" in html_of(made("derived_pooling"))
+    assert page_of(made("derived_pooling")).flaws == []

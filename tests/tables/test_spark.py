@@ -5,7 +5,6 @@ import os
 import pickle
 import shutil
 import site
-import subprocess
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,6 +31,7 @@ from poolwise.errors import (
     NotFinite,
     NotInstalled,
     NotNumeric,
+    WorkersLost,
 )
 from poolwise.tables import spark as engine
 from poolwise.tables.encoding import Column
@@ -56,8 +56,11 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def spark():
-    """Return a session with two workers, which runs a task up to three times."""
+def sessions():
+    """Return a builder of sessions with two workers, which run a task up to three times.
+
+    The first one starts Java, which takes ten seconds; another one after it does not.
+    """
     from pyspark.sql import SparkSession
 
     importable = os.pathsep.join([str(Path(poolwise.__file__).parents[1]), str(ROOT)])
@@ -74,11 +77,17 @@ def spark():
         builder = SparkSession.builder.master("local[2,3]")
         for name, value in settings.items():
             builder = builder.config(name, value)
-        session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("OFF")  # a task that is killed on purpose fills pages
-        yield session
-        session.stop()
+        yield builder
+        builder.getOrCreate().stop()
     gc.collect()  # what Spark leaves open is its own, and not to be found by another test
+
+
+@pytest.fixture
+def spark(sessions):
+    """Return the session, or another one if a test has stopped it."""
+    session = sessions.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")  # a task that is killed on purpose fills pages
+    return session
 
 
 @pytest.fixture
@@ -317,41 +326,14 @@ def test_workers_that_lack_poolwise_are_an_error_that_says_what_to_do(
         list(engine.workers(spark).each(task, shards, lambda *_: None))
 
 
-# In a process of its own: to stop a session stops that of all tests.
-STOPPED = """
-import sys
-import pandas as pd
-from pyspark.sql import SparkSession
-from poolwise import Files, PooledRegressor
-from poolwise.errors import WorkersLost
-
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-frame = spark.createDataFrame([(1.0, 2.0), (2.0, 3.0), (4.0, 5.0)], "a double, y double")
-spark.stop()
-X = pd.DataFrame({"a": [1.0, 2.0, 5.0, 6.0]})
-for source in (Files(sys.argv[1], workers=spark), frame):
-    try:
-        PooledRegressor(response="y").fit(X, [1.0, 3.0, 4.0, 6.0], sources={"old": source})
-    except WorkersLost as error:
-        print(error)
-"""
-
-
-def test_a_session_that_was_stopped_is_an_error_that_says_what_to_do(folder):
-    environment = {**os.environ, "PYTHONPATH": str(Path(poolwise.__file__).parents[1])}
-    told = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", STOPPED, str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    assert told.returncode == 0, told.stderr
-    files, frame = told.stdout.splitlines()
-    assert f"Spark gave up before {folder / '0.parquet'} was read" in files
-    assert "Spark gave up before table 'old' was read" in frame
-    for line in (files, frame):
-        assert "cluster was closed, open it again. Then fit again." in line
+def test_a_session_that_was_stopped_is_an_error_that_says_what_to_do(spark, target, rows, folder):
+    frame, files = frame_of(spark, rows, 1), Files(folder, workers=spark)
+    spark.stop()
+    for source, unread in ((files, str(folder / "0.parquet")), (frame, "table 'old'")):
+        with pytest.raises(WorkersLost) as lost:
+            read(target, source)
+        assert f"Spark gave up before {unread} was read" in str(lost.value)
+        assert "cluster was closed, open it again. Then fit again." in str(lost.value)
 
 
 def test_another_error_of_the_workers_is_sparks(spark):
