@@ -28,7 +28,6 @@ from poolwise._typing import Array
 from poolwise.methods.bayes.priors import (
     ALIKE,
     LEVEL_VARIANCE,
-    LOOSER,
     SHAPE_PRIOR,
     SHAPES,
     ZELLNER,
@@ -81,6 +80,8 @@ class Evidence:
         Prior precision of new coefficients in the shape of Zellner, of trace q.
     lead : int
         One with an intercept.
+    rare : array of shape (q,) or 0
+        Prior precision of new coefficients of columns with rare values, beside that of the grid.
     alone : float or None
         Mean square of the coefficients in the fit without history; None if there is no such fit.
     """
@@ -94,6 +95,7 @@ class Evidence:
     spread: Array
     zellner: Array
     lead: int
+    rare: Array | float = 0.0
     alone: float | None = None
 
     @property
@@ -170,7 +172,7 @@ class Evidence:
         diagonal[:, :p] *= 1.0 + JITTER
         diagonal[:, :lead] += 1.0 / (LEVEL_VARIANCE * self.noise)
         if q:
-            diagonal[:, first:p] += (least[account] / signal)[:, None]
+            diagonal[:, first:p] += (least[account] / signal)[:, None] + self.rare
         diagonal[:, p] += 1.0
         prior = self.grid.log_prior[share, ratio] + log_weight
         prior -= 0.5 * (self.rows * np.log(noise) + (q * np.log(signal) if q else 0.0))
@@ -193,8 +195,7 @@ class Evidence:
         log_evidence += (prior[of] + by_size[size] - log_root)[:, None]
         if q and self.alone is not None:
             own = np.append(SHAPES, 1.0)[: multiple.shape[1]] * signal[:, None]
-            beyond = np.log(own / self.alone)
-            log_evidence -= 0.5 * (beyond / np.where(beyond > 0.0, LOOSER, ALIKE)) ** 2
+            log_evidence -= 0.5 * (np.log(own / self.alone) / ALIKE) ** 2
         return Factored(root, tail, log_evidence, noise, signal)
 
     @property

@@ -187,7 +187,7 @@ class Imputation:
     def wide(self, target: ScaledTable, has: NDArray[np.intp], lacks: NDArray[np.intp]) -> float:
         """Return the spread as it would be if no value of the lacking features were rare."""
         left = self.residual(target, has, lacks).diagonal()
-        return max(float(left @ _rarity(target, lacks)), self.spread)
+        return max(float(left @ rarity(target, lacks)), self.spread)
 
     def zellner(self, target: ScaledTable, has: NDArray[np.intp], lacks: NDArray[np.intp]) -> Array:
         """Return the residual covariance of the lacking features, with trace q.
@@ -197,7 +197,7 @@ class Imputation:
         """
         left = self.residual(target, has, lacks)
         left = left + ZELLNER_SLACK * np.diag(np.maximum(left.diagonal(), ZELLNER_LEAST))
-        left += np.diag(left.diagonal() * (_rarity(target, lacks) - 1.0))
+        left += np.diag(left.diagonal() * (rarity(target, lacks) - 1.0))
         left *= len(lacks) / self.wide(target, has, lacks)
         values, vectors = np.linalg.eigh(left)
         values = np.maximum(values, ZELLNER_EXACT * values[-1])
@@ -205,11 +205,11 @@ class Imputation:
         return found
 
 
-def _rarity(target: ScaledTable, lacks: NDArray[np.intp]) -> Array:
+def rarity(target: ScaledTable, lacks: NDArray[np.intp]) -> Array:
     """Return by how much the unit of each lacking feature exceeds its variance in the target."""
     variance = target.gram.diagonal()[lacks] / max(target.free, 1.0)
-    rarity: Array = 1.0 / np.clip(variance, ZELLNER_LEAST, 1.0)
-    return rarity
+    found: Array = 1.0 / np.clip(variance, ZELLNER_LEAST, 1.0)
+    return found
 
 
 def imputations(

@@ -30,7 +30,7 @@ from poolwise.methods.bayes.evidence import (
     posterior,
     stacked,
 )
-from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations
+from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations, rarity
 from poolwise.methods.bayes.missing import shortened
 from poolwise.methods.bayes.priors import FEW, SHARE, TRUST, grid
 from poolwise.methods.bayes.pseudo_rows import (
@@ -245,12 +245,15 @@ def _evidence(
     products[lead:p, p] = products[p, lead:p] = target.cross
     products[p, p] = target.square * (1.0 + ROUNDED)
     varied, spread, zellner = 1.0, np.ones(1), np.zeros((1, 0, 0))
+    rare: Array | float = 0.0
     if groups and scaled.new:
         group = groups[0]
         spread = np.array([i.wide(target, group.has, group.lacks) for i in group.imputations])
         varied = group.imputations[0].spread / float(spread[0])
         has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
         zellner = np.stack([i.zellner(target, has, lacks) for i in _of_new(scaled, groups)])
+        if alone is not None:
+            rare = (1.0 - 1.0 / rarity(target, lacks)) / alone
     elif groups:
         spread = np.ones(len(groups[0].imputations))
         zellner = np.zeros((len(spread), 0, 0))
@@ -278,6 +281,7 @@ def _evidence(
         spread=spread,
         zellner=zellner,
         lead=lead,
+        rare=rare,
         alone=alone,
     )
 

@@ -32,9 +32,7 @@ SIZE_PRIOR = np.array([0.01, 0.04, 0.45, 0.5])  # probability of each size
 LEAST_SHARE = 1e-2  # of the response that the prior must allow a source's features to explain
 SHAPES = np.array([1.0, 30.0, 1000.0])  # r: variance of new ones, each by itself, relative to c^2
 SHAPE_PRIOR = np.array([0.5, 0.25, 0.25])  # probability of each shape, unless it is Zellner's
-# Deviation of the log of their size, above and below the size of all without history: new ones
-# are shrunk with history at least as strongly as without it.
-LOOSER, ALIKE = 0.15, 0.7
+ALIKE = 1.0  # deviation of the log of their size from the size of all without history
 ZELLNER = 0.2  # probability of Zellner's shape, where there are several new features
 ZELLNER_SLACK = 1e-3  # share of its diagonal that is added to their covariance in this shape
 
@@ -65,8 +63,9 @@ class Grid:
     - :math:`g`, the variance of a shared coefficient, relative to what the sources show;
     - the shape of the prior of new coefficients: the same variance :math:`r c^2` for each, or
       Zellner's, which follows their covariance. Their size :math:`r c^2` is about the size of
-      coefficients in the fit without history, or less: :math:`\log r c^2` is normal about it, with
-      deviation 0.15 above and 0.7 below.
+      coefficients in the fit without history, :math:`g_0`, within a factor of three. A column whose
+      values are rare has the precision :math:`(1 - 1/\rho)/g_0` as well, where :math:`\rho` is the
+      square of its unit over its variance: it is shrunk at least as strongly as without history.
 
     With :math:`t` the residual variance of new features given shared ones, the noise is
     :math:`\sigma^2 = s\sigma_S^2(1 - \varphi)`, and :math:`c^2 = s\sigma_S^2\varphi/t`.
