@@ -9,7 +9,8 @@ The model with history can be wrong in ways that no level of conflict describes.
 
 which is the criterion of Mallows, an estimate of the error on new rows from moments alone, and a
 prior that trusts history, more so if there are few rows to judge it. The share is the mean of this
-posterior.
+posterior, times :math:`n_S/(n_S + 5)` for :math:`n_S` rows of history: as these become few, the fit
+tends to the one without them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from poolwise.methods.bayes.evidence import (
 )
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations, rarity
 from poolwise.methods.bayes.missing import shortened
-from poolwise.methods.bayes.priors import FEW, SHARE, TRUST, grid
+from poolwise.methods.bayes.priors import ENOUGH_ROWS, FEW, SHARE, TRUST, grid
 from poolwise.methods.bayes.pseudo_rows import (
     Compressed,
     ConflictLevels,
@@ -68,6 +69,8 @@ class Stack:
         ratio = target.response_unit / own.response_unit
         history = Solved.of(own, alone.size * ratio**2)
         share = _share(own, history.full, _in_units(alone.full, target, own))
+        rows = sum(source.weight for source in own.sources)
+        share *= rows / (rows + ENOUGH_ROWS)
         return cls(history, alone, share)
 
     def posterior(self, lacking: Sequence[str] = ()) -> Posterior:

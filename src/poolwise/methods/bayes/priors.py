@@ -45,12 +45,14 @@ VERSIONS = {"each": 0.5, "together": 0.3, "none": 0.2}  # probability of each ac
 # Conflict between a source and the target.
 AGREES = 0.6  # probability of none; the levels of conflict share the rest equally
 CONFLICTS = (0.1, 1.0, 10.0)  # tau and tau_0 of the levels, in units of the source's noise
+STEPS = (0.3, 10.0, 1e4)  # tau_0 of the levels without tau: a source may differ by any constant
 ENDLESS = 10.0  # both at the last level, in units of the response's variance
 
 
 # Share of the fit with history in its mean with the fit without; see poolwise.methods.bayes.model.
 SHARE = np.linspace(0.0, 1.0, 201)[1:]  # values that are tried
 TRUST, FEW = 2.0, 60.0  # exponent of their prior, and what few target rows add to it
+ENOUGH_ROWS = 5.0  # of history, at which the share is half of what it is with many
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, integrated_ridge
-from poolwise.methods.bayes.priors import AGREES, CONFLICTS, ENDLESS, LEAST_SHARE
+from poolwise.methods.bayes.priors import AGREES, CONFLICTS, ENDLESS, LEAST_SHARE, STEPS
 from poolwise.methods.bayes.scaling import ScaledTable
 
 LEAST_NOISE = 1e-6  # of a source, relative to the variance of the target's response
@@ -101,7 +101,7 @@ def levels(*, intercept: bool) -> ConflictLevels:
     """Return the levels: none, in the intercept, in all coefficients, and unlimited."""
     kinds = [
         (0.0, 0.0, 0.0),
-        *((0.0, v, 0.0) for v in CONFLICTS if intercept),
+        *((0.0, v, 0.0) for v in STEPS if intercept),
         *((v, v, 0.0) for v in CONFLICTS),
         (0.0, 0.0, ENDLESS),
     ]
