@@ -21,8 +21,6 @@ from poolwise.evaluation.verdict import (
 from poolwise.linear.fit import HeldOutErrors
 from poolwise.wording import named, paragraph, plural
 
-NO_CONFLICT = "No source is seen to contradict the recent rows."
-
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Findings):
@@ -146,17 +144,7 @@ def reasons(found: Diagnosis) -> list[str]:
     """Return the findings of the diagnostics that explain the verdict, as sentences."""
     if not found.gain.lines:
         return []
-    said = []
-    if likely := found.conflict.likely:
-        of_all = "" if found.sources == 1 else f" ({len(likely)} of {found.sources} sources)"
-        one = len(likely) == 1
-        said.append(
-            f"{named([x.source for x in likely])}{of_all} {'contradicts' if one else 'contradict'} "
-            "the recent rows: the response depends on the shared columns in another way, or has "
-            f"another level. bayes_pooling gives {'it' if one else 'them'} less weight."
-        )
-    else:
-        said.append(NO_CONFLICT)
+    said = [found.conflict.text]
     if (rows := found.target_rows) < FEWEST_ROWS:
         few = f"{plural(rows, 'recent row')} {'is' if rows == 1 else 'are'} too few"
         said.append(f"{few} to confirm or contradict history.")

@@ -16,7 +16,7 @@ from poolwise.linear.problem import Problem
 from poolwise.linear.regress import regress
 from poolwise.linear.theory import PooledTable
 from poolwise.moments.moments import Moments
-from poolwise.wording import text_table
+from poolwise.wording import named, text_table
 
 LIKELY = 0.5  # probability from which a conflict is named
 INTERCEPT = "(intercept)"
@@ -76,15 +76,40 @@ class Conflict(Findings):
         """Sources that are more likely in conflict than not."""
         return tuple(x for x in self.lines if (x.probability or 0.0) >= LIKELY)
 
+    @property
+    def text(self) -> str:
+        """Which sources contradict the target, in what, and what becomes of them."""
+        told = []
+        slopes = [x.source for x in self.likely if x.verdict == "other coefficients"]
+        level = [x.source for x in self.likely if x.verdict != "other coefficients"]
+        if slopes:
+            contradict = "contradicts" if len(slopes) == 1 else "contradict"
+            told.append(
+                f"{named(slopes)}{self._of_all(slopes)} {contradict} the recent rows: the response "
+                "depends on the shared columns in another way. bayes_pooling gives such history "
+                "little weight."
+            )
+        if level:
+            have = "has" if len(level) == 1 else "have"
+            told.append(
+                f"{named(level)}{self._of_all(level)} {have} another level of the response than "
+                "the recent rows. bayes_pooling takes the level from the recent rows."
+            )
+        return " ".join(told) or "History is not seen to contradict the recent rows."
+
+    def _of_all(self, some: list[str]) -> str:
+        return "" if len(self.lines) == 1 else f" ({len(some)} of {len(self.lines)} tables)"
+
     def __str__(self) -> str:
         if not self.lines:
             return "Conflict: not defined without history."
-        head = ["source", "conflict", "verdict", "predictions apart", "largest difference"]
+        head = ["source", "other level", "other slopes", "verdict", "predictions apart"]
+        head.append("largest difference")
         rows = []
         for x in sorted(self.lines, key=lambda x: -(x.probability or 0.0)):
-            likely = "-" if x.probability is None else f"{x.probability:.0%}"
+            likely = ["-" if p is None else f"{p:.0%}" for p in (x.of_intercept, x.of_slopes)]
             apart = "-" if x.distance is None else f"{x.distance:.2g} sd"
-            rows.append([x.source, likely, x.verdict, apart, largest_difference(x.differences)])
+            rows.append([x.source, *likely, x.verdict, apart, largest_difference(x.differences)])
         title = "Conflict: does a source contradict the target?"
         return "\n".join([title, *text_table(head, rows)])
 

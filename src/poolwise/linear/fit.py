@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poolwise._typing import Array
 
@@ -32,8 +33,8 @@ class Fit(Protocol):
         """Return half the width of the interval that holds each response with this probability."""
         ...
 
-    def beyond(self, rows: Array, predicted: Array) -> int:
-        """Count the predictions of these rows that were moved to a bound of the response."""
+    def beyond(self, rows: Array, predicted: Array) -> NDArray[np.intp]:
+        """Return the places of predictions that were moved to a bound of the response."""
         ...
 
     def parts(self) -> FitParts:

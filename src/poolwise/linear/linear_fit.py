@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.errors import OutOfRange, PoolwiseWarning
@@ -157,8 +158,8 @@ class LinearFit:
         deviation = self.deviation(X)
         return None if deviation is None else self.distribution.quantile(coverage) * deviation
 
-    def beyond(self, X: Array, predicted: Array) -> int:
-        """Count the predictions that were moved to a bound.
+    def beyond(self, X: Array, predicted: Array) -> NDArray[np.intp]:
+        """Return the places of predictions that were moved to a bound.
 
         Parameters
         ----------
@@ -169,12 +170,18 @@ class LinearFit:
 
         Returns
         -------
-        int
+        array of int
         """
         if self.bounds is None:
-            return 0
+            return np.empty(0, dtype=np.intp)
         at = np.flatnonzero((predicted <= self.bounds[0]) | (predicted >= self.bounds[1]))
-        return int(np.count_nonzero(self.line(X[at]) != predicted[at])) if len(at) else 0
+        return at[self.line(X[at]) != predicted[at]] if len(at) else at
+
+    def leading(self, X: Array) -> list[str]:
+        """Return the features that move the predictions of these rows most, in their order."""
+        moved = np.abs((X - self.centre) * self.coef).sum(axis=0)
+        order = np.argsort(-moved, kind="stable")
+        return [self.names[j] for j in order if moved[j] >= 0.1 * moved.sum() > 0.0]
 
     def parts(self) -> FitParts:
         """Return the fit as the only part."""

@@ -19,6 +19,8 @@ from poolwise.tables.intake import open_rows
 from poolwise.tables.memory import Table
 from poolwise.wording import counted, listed
 
+MOST_NAMED = 5  # rows that were moved to a bound
+
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
@@ -33,27 +35,38 @@ def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Pred
     """Predict the response of each row, with standard deviations if asked for."""
     model = fitted(estimator)
     table, columns = open_rows(estimator, X, model.columns, model.optional_columns)
-    predicted, beyond = np.empty(table.rows), 0
+    predicted, beyond, columns_led = np.empty(table.rows), [], list[str]()
     deviation = np.empty(table.rows) if with_deviation else None
     for rows, fit, values in _groups(model, table, columns):
         predicted[rows] = fit.predict(values)
-        beyond += fit.beyond(values, predicted[rows])
+        at = fit.beyond(values, predicted[rows])
+        beyond += rows[at].tolist()
+        if len(at) and (line := fit.parts().line) is not None:
+            columns_led += [n for n in line.leading(values[at]) if n not in columns_led]
         if deviation is not None:
             deviation[rows] = _known(fit.deviation(values), model)
     bounds = model.fit.parts().linear.bounds
-    told = (_bounded(beyond, table.rows, bounds),) if beyond and bounds else ()
+    told = (_bounded(sorted(beyond), table.rows, bounds, columns_led),) if beyond and bounds else ()
     return Predictions(predicted, deviation, told)
 
 
-def _bounded(count: int, rows: int, bounds: tuple[float, float]) -> PredictionsBounded:
-    low, high = bounds
+def _bounded(
+    at: Sequence[int], rows: int, bounds: tuple[float, float], columns: Sequence[str]
+) -> PredictionsBounded:
+    (low, high), count = bounds, len(at)
+    shown = ", ".join(map(str, at[:MOST_NAMED])) + (", ..." if count > MOST_NAMED else "")
+    which = f"{'row' if count == 1 else 'rows'} {shown}, counted from zero"
+    why = f" These rows are extreme in {listed(columns, 3)}." if columns else ""
     return PredictionsBounded(
-        f"{count:,} of {rows:,} predictions fell outside of the bounds, {low:.5g} to {high:.5g}, "
-        "and were set to the nearest bound: a linear model is unreliable far from its data.",
+        f"{count:,} of {rows:,} predictions ({which}) fell outside of the bounds, {low:.5g} to "
+        f"{high:.5g}, and were set to the nearest bound: a linear model is unreliable far from its "
+        f"data.{why}",
         "Check the features of these rows, or switch the bounds off with "
         "method=BayesPooling(bounds=None).",
         bounds=bounds,
         count=count,
+        positions=list(at),
+        columns=list(columns),
         rows=rows,
     )
 

@@ -154,6 +154,9 @@ class Summary:
         Why this method, where one was chosen.
     trees : TreeSummary or None
         The candidates of a model with trees.
+    share : float or None
+        Share of the fit with history in the mean that the coefficients are; the rest is a fit
+        without it. None if they are no mean.
     """
 
     method: str
@@ -168,6 +171,7 @@ class Summary:
     cautions: tuple[str, ...]
     reason: str = ""
     trees: TreeSummary | None = None
+    share: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, numbers and strings."""
@@ -204,6 +208,9 @@ class Summary:
         said = [self.reason] if self.reason else []
         if self.trees is not None and not self.reason:
             said.append(self.trees.text)
+        if self.share is not None:
+            both = f"{self.share:.0%} of the fit with history and {1.0 - self.share:.0%} of the fit"
+            said.append(f"Coefficients are a mean: {both} without it.")
         if self.transfer_gain is not None and len(self.tables) > 1:
             noise = self.tables[0].noise
             share = (
@@ -300,6 +307,7 @@ def summarise(
         cautions=tuple(cautions),
         reason=parts.reason,
         trees=TreeSummary.of(parts),
+        share=None if parts.coefficients is None else parts.coefficients.share,
     )
 
 

@@ -6,15 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poolwise.evaluation import Conflict, Diagnosis, Influence, Predictability, Shift
-from poolwise.evaluation.diagnosis import NO_CONFLICT
 from poolwise.report.number_format import number
 from poolwise.wording import named, plural
 
 LISTED = 20  # lines of a table
-CONFLICTS = {
-    "other coefficients": "depends on the columns in another way",
-    "another level": "has another level",
-}
 
 
 def findings(found: Diagnosis) -> dict[str, Any]:
@@ -41,19 +36,12 @@ def _fields(line: Any, *names: str) -> dict[str, Any]:
 def _conflict(found: Conflict) -> dict[str, Any]:
     lines = [
         {
-            **_fields(x, "source", "probability", "verdict", "distance"),
+            **_fields(x, "source", "of_intercept", "of_slopes", "verdict", "distance"),
             **_largest(x.differences, "difference"),
         }
         for x in sorted(found.lines, key=lambda x: -(x.probability or 0.0))
     ]
-    text = NO_CONFLICT
-    if likely := found.likely:
-        what = " or ".join(CONFLICTS[w] for w in sorted({x.verdict for x in likely}))
-        text = (
-            f"{named([x.source for x in likely])}: the response {what} than in the recent rows. "
-            "Bayes pooling gives such history less weight."
-        )
-    return _told(text, lines)
+    return _told(found.text, lines)
 
 
 def _predictability(found: Predictability) -> dict[str, Any]:

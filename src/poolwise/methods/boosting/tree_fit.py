@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.linear.fit import Candidate, FitParts, Record, plain
@@ -50,13 +51,13 @@ class TreeFit:
             return np.full(len(rows), self.stack.spread.width(coverage))
         return self.linear.half_width(self._wide(rows), coverage)
 
-    def beyond(self, rows: Array, predicted: Array) -> int:
-        """Count the predictions of the linear fit that were moved to a bound."""
+    def beyond(self, rows: Array, predicted: Array) -> NDArray[np.intp]:
+        """Return the places of predictions of the linear fit that were moved to a bound."""
         if self.stack is not None or self.linear.bounds is None:
-            return 0
+            return np.empty(0, dtype=np.intp)
         low, high = self.linear.bounds
-        at = (predicted <= low) | (predicted >= high)
-        return self.linear.beyond(self._wide(rows[at]), predicted[at]) if at.any() else 0
+        at = np.flatnonzero((predicted <= low) | (predicted >= high))
+        return at[self.linear.beyond(self._wide(rows[at]), predicted[at])] if len(at) else at
 
     def without(self, patterns: Sequence[Sequence[str]]) -> list[TreeFit]:
         """Return linear fits of the features that are left and of columns derived from them."""
