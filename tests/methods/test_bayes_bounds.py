@@ -73,9 +73,16 @@ class TestBounds:
         inside = model.predict(t.X)  # warnings are errors here
         assert y.min() <= inside.min()
         far = np.concatenate([t.X, 100.0 * np.sign(model.coef_)[None]])
-        message = r"1 of 25 predictions fell outside of .* method=BayesPooling\(bounds=None\)"
-        with pytest.warns(PredictionsBounded, match=message):
+        message = (
+            r"1 of 25 predictions \(row 24, counted from zero\) fell outside of .* extreme in .*"
+            r"method=BayesPooling\(bounds=None\)"
+        )
+        with pytest.warns(PredictionsBounded, match=message) as told:
             predicted = model.predict(far)
+        about = told[0].message.about
+        assert about["positions"] == [24]
+        moved = np.abs(model.coef_ * (far[24] - model.fit_.centre))
+        assert about["columns"][0] == f"x{moved.argmax()}"
         assert_array_equal(predicted[:-1], inside)
         # The same to the rounding of a change of units.
         assert_allclose(predicted[-1], y.max() + 0.5 * (y.max() - y.min()), rtol=1e-14)

@@ -39,11 +39,17 @@ class TestForgetting:
         known = model_of(precision=precision).fit(X[NEW], Y[NEW], sources=source(OLD))
         assert_same_model(found, known, exactly=False)
 
-    def test_a_rolling_window_never_drifts(self):
-        found = model_of().fit(X[:40], Y[:40], sources=source(OLD))
+    @pytest.mark.parametrize("method", ["data_pooling", "bayes_pooling"])
+    def test_a_rolling_window_never_drifts(self, method):
+        found = model_of(method).fit(X[:40], Y[:40], sources=source(OLD))
         for k in range(0, 20, 4):
             found.update(X[40 + k : 44 + k], Y[40 + k : 44 + k]).forget(X[k : k + 4], Y[k : k + 4])
-        assert_same_model(found, model_of().fit(X[20:60], Y[20:60], sources=source(OLD)))
+        known = model_of(method).fit(X[20:60], Y[20:60], sources=source(OLD))
+        if method == "data_pooling":
+            assert_same_model(found, known)
+        # Ranges are not forgotten, and the unit of a column with extreme values is its range.
+        room = 0.1 * known.standard_errors_[1:]
+        assert (np.abs(found.coef_ - known.coef_) <= room).all()
 
     def test_a_source_is_gone_with_its_last_row(self):
         found = model_of().fit(X[NEW], Y[NEW], sources={"a": source(OLD), "b": source(OLDER)})
