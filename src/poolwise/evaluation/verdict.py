@@ -239,12 +239,15 @@ def verdict(
 
 
 def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect:
-    """Return the mean of two estimates of one change, weighted by precision."""
+    """Return the mean of two estimates of one change, weighted by precision.
+
+    However precise they are, other rows will differ by as much as counts as no difference.
+    """
     if measured.level == "hurts" or not (expected.deviation and measured.deviation):
         return measured
     precision = [1.0 / one.deviation**2 for one in (expected, measured)]
     change = (precision[0] * expected.change + precision[1] * measured.change) / sum(precision)
-    own = NormalDist(change, sum(precision) ** -0.5)
+    own = NormalDist(change, math.hypot(sum(precision) ** -0.5, SMALL))
     return replace(
         measured,
         change=change,
