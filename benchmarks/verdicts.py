@@ -173,7 +173,8 @@ def as_text(found: Sequence[Case]) -> tuple[str, bool]:
         lines += [f"{f'{door}: {name}':<40} {c.line()}" for name, c in by_group.items()]
         if not _keeps_its_word(by_group):
             missed.append(door)
-    lines += ["", f"{GOALS}: {f'MISSED by {', '.join(missed)}' if missed else 'met'}"]
+    verdict = f"MISSED by {', '.join(missed)}" if missed else "met"
+    lines += ["", f"{GOALS}: {verdict}"]
     return "\n".join(lines), not missed
 
 
