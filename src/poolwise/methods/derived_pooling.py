@@ -46,7 +46,7 @@ class DerivedPooling(TreeMethod):
     >>> model = PooledRegressor("derived_pooling")
     >>> _ = model.fit(X[800:], y[800:], sources=(X[:800, :1], y[:800]))
     >>> dict(zip(model.coef_names_, model.coef_.round(1).tolist()))
-    {'x0': -0.1, 'x1': 1.0, 'boosted': 0.8}
+    {'x0': -0.0, 'x1': 1.0, 'boosted': 0.8}
     """
 
     def solve(self, problem: Problem) -> LinearFit | TreeFit:

@@ -66,7 +66,7 @@ class Grid:
     - the shape of the prior of new coefficients: the same variance :math:`r c^2` for each, or
       Zellner's, which follows their covariance. Their size :math:`r c^2` is about the size of
       coefficients in the fit without history, :math:`g_0`, within a factor of three. A column whose
-      values are rare has the precision :math:`(1 - 1/\rho)/g_0` as well, where :math:`\rho` is the
+      values are rare has the precision :math:`(1 - 1/\psi)/g_0` as well, where :math:`\psi` is the
       square of its unit over its variance: it is shrunk at least as strongly as without history.
 
     With :math:`t` the residual variance of new features given shared ones, the noise is
