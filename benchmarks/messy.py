@@ -179,9 +179,7 @@ def as_text(errors: Sequence[Errors], sizes: Sequence[int]) -> str:
         lines += ["", Score.of(all_of_them).line(f"all {len(by_problem)}")]
     if held_out:
         lines += ["", Score.of(held_out).line(f"{HELD_OUT}, held out")]
-        lines += [
-            f"The problem {HELD_OUT} is kept out of the choice of the method and its constants."
-        ]
+        lines += [f"No constant was fitted to {HELD_OUT}, but variants were scored on it, too."]
     return "\n".join(lines)
 
 

@@ -23,6 +23,7 @@ COLUMNS = {
     "dropped": [{"name": str, "table": str, "why": str}],
 }
 MAYBE = (*NUMBER, type(None))
+VERDICT |= {"probability": MAYBE, "change": MAYBE}
 LINE = {"method": str, "rmse": float, "sd": float}
 LINE |= dict.fromkeys(("difference", "low", "high", "p", "p_holm"), MAYBE)
 SERIES = {k: [NUMBER] for k in ("rows", "gain", "gain_low", "gain_high", "width", "width_alone")}
@@ -78,12 +79,14 @@ VERBS = {
                         "noise": MAYBE,
                         "weight": MAYBE,
                         "conflict": MAYBE,
+                        "level_conflict": MAYBE,
                     }
                 ],
                 "transfer_gain": MAYBE,
                 "cautions": [str],
                 "reason": str,
                 "trees": (dict, type(None)),
+                "share": MAYBE,
             },
             "warnings": WARNINGS,
         },

@@ -217,7 +217,7 @@ def verdict(
         size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
         agrees = "agrees" if expected.agrees_with(measured) else "disagrees"
         said = [f"{_begun(expected, about)} ({size}), which {agrees} with the measurement."]
-        if is_linear:
+        if is_linear and measured.level != "hurts" and expected.deviation and measured.deviation:
             both = _together(expected, measured)
             sure = probability(both.confidence or 0.0)
             said.append(f"Both together: history helps with probability {sure}.")
@@ -243,8 +243,6 @@ def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect
 
     However precise they are, other rows will differ by as much as counts as no difference.
     """
-    if measured.level == "hurts" or not (expected.deviation and measured.deviation):
-        return measured
     precision = [1.0 / one.deviation**2 for one in (expected, measured)]
     change = (precision[0] * expected.change + precision[1] * measured.change) / sum(precision)
     own = NormalDist(change, math.hypot(sum(precision) ** -0.5, SMALL))

@@ -208,7 +208,7 @@ class Summary:
         said = [self.reason] if self.reason else []
         if self.trees is not None and not self.reason:
             said.append(self.trees.text)
-        if self.share is not None:
+        if self.share is not None and any(t.weight for t in self.tables[1:]):
             both = f"{self.share:.0%} of the fit with history and {1.0 - self.share:.0%} of the fit"
             said.append(f"Coefficients are a mean: {both} without it.")
         if self.transfer_gain is not None and len(self.tables) > 1:
