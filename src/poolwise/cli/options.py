@@ -16,7 +16,7 @@ import typer
 from poolwise.cli.messages import harmless
 from poolwise.errors import BadOption
 from poolwise.methods import METHOD_LABELS
-from poolwise.numerics.option_checks import LARGEST_SEED
+from poolwise.numerics.options import LARGEST_SEED
 
 METHOD_NAMES = tuple(METHOD_LABELS)
 

@@ -23,8 +23,7 @@ from poolwise.methods import name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked
-from poolwise.numerics.option_checks import check_seed
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision, check_seed
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.intake import Intake, gather
 

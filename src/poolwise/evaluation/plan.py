@@ -23,7 +23,7 @@ from poolwise.evaluation.verdict import (
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.moments.progress import tracked
-from poolwise.numerics.option_checks import check_number, check_seed
+from poolwise.numerics.options import check_number, check_seed
 from poolwise.wording import paragraph, text_table
 
 DOUBLINGS = 12  # of today's rows, at most

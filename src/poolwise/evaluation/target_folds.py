@@ -22,7 +22,7 @@ from poolwise.linear.problem import Method
 from poolwise.methods import METHODS, is_method, method_of, needs_rows, with_seed
 from poolwise.methods.boosting.booster import THREADS_PAY
 from poolwise.model.regressor import PooledRegressor
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.intake import Intake
 from poolwise.tables.memory import ArrayTable

@@ -24,8 +24,8 @@ from poolwise.linear.problem import Problem
 from poolwise.linear.regress import solve_named
 from poolwise.moments.moments import Moments
 from poolwise.numerics.least_squares import inverse_of
-from poolwise.numerics.option_checks import check_number
-from poolwise.numerics.precision import rounding_error
+from poolwise.numerics.options import check_number
+from poolwise.numerics.scatter import rounding_error
 
 POOR_VARIANCE = 1e-3  # largest relative rounding error of a variance that is returned
 

@@ -15,8 +15,8 @@ from poolwise.linear.problem import Problem
 from poolwise.linear.regress import Ddof, regress
 from poolwise.linear.theory import POOR_VARIANCE, PooledTable, pooled_variance
 from poolwise.moments.moments import Moments
-from poolwise.numerics.option_checks import check_number
-from poolwise.numerics.precision import rounding_error
+from poolwise.numerics.options import check_number
+from poolwise.numerics.scatter import rounding_error
 from poolwise.wording import listed
 
 

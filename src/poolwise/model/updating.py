@@ -28,8 +28,7 @@ from poolwise.model.fitted_model import (
 )
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
-from poolwise.numerics.option_checks import checked_jobs
-from poolwise.numerics.precision import PRECISIONS, Precision
+from poolwise.numerics.options import PRECISIONS, Precision, checked_jobs
 from poolwise.tables.encoding import Levels
 from poolwise.tables.intake import MomentsIntake, checked_response, open_rows, read_tables
 from poolwise.tables.memory import ArrayTable, Table, name_of

@@ -14,14 +14,9 @@ from poolwise.moments.merging import merged
 from poolwise.numerics.chunks import LARGEST, Block, check_sizes, chunks
 from poolwise.numerics.double_double import Pair
 from poolwise.numerics.exact_sums import ExactRun, ExactSums
-from poolwise.numerics.precision import (
-    Kept,
-    Precision,
-    chosen,
-    needed,
-)
+from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.numerics.row_sums import RowSums, SlicedSums
-from poolwise.numerics.scatter import Scatter
+from poolwise.numerics.scatter import Scatter, needed
 
 if TYPE_CHECKING:
     from poolwise.moments.moments import Moments

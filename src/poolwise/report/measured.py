@@ -22,7 +22,7 @@ from poolwise.evaluation.target_folds import (
 from poolwise.evaluation.verdict import Verdict, no_history, verdict
 from poolwise.linear.problem import Method
 from poolwise.methods import METHOD_LABELS
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision
 from poolwise.report.number_format import number
 from poolwise.tables.intake import Intake
 from poolwise.wording import change_range, plural, than

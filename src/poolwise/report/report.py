@@ -17,8 +17,7 @@ from poolwise.linear.problem import Method
 from poolwise.model.fitted_model import fit_kept
 from poolwise.model.regressor import PooledRegressor
 from poolwise.moments.atomic_write import write
-from poolwise.numerics.option_checks import check_seed
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision, check_seed
 from poolwise.report.contents import contents
 from poolwise.report.html import page
 from poolwise.report.provenance import GivenFiles, provenance

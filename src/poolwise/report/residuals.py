@@ -11,7 +11,7 @@ from poolwise.errors import NeedsRows, TooFewRows
 from poolwise.evaluation.compare import fold_fits
 from poolwise.linear.problem import Method
 from poolwise.moments.progress import tracked
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision
 from poolwise.tables.intake import Intake
 from poolwise.wording import plural
 

@@ -20,7 +20,8 @@ from poolwise.errors import BadColumns, LeftOut, NotFinite, NotNumeric, Poolwise
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import weights_as_numbers
-from poolwise.numerics.precision import PRECISIONS, Kept, Precision, chosen, needed
+from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
+from poolwise.numerics.scatter import needed
 from poolwise.tables.encoding import (
     Column,
     KnownLevels,

@@ -24,7 +24,7 @@ from poolwise.moments.atomic_write import write
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import SUFFIX
 from poolwise.moments.progress import reading_bar
-from poolwise.numerics.precision import PRECISIONS, Kept, Precision, chosen
+from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
 from poolwise.tables.encoding import Column, KnownLevels, wholes
 from poolwise.tables.file_reader import Reader
 from poolwise.tables.file_table import FileBatches

@@ -15,7 +15,7 @@ from poolwise.errors import BadTable, LeftOut, NotFinite, PoolwiseWarning
 from poolwise.linear.problem import Rows
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import checked_weights
-from poolwise.numerics.precision import Kept, Precision, chosen
+from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.memory import Table
 from poolwise.wording import capital, plural

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from poolwise.errors import BadOption
 from poolwise.moments.progress import reading_bar
-from poolwise.numerics.option_checks import checked_jobs
+from poolwise.numerics.options import checked_jobs
 from poolwise.tables.arrow import Kind, texts_in
 from poolwise.tables.encoding import MOST_LEVELS, KnownLevels
 from poolwise.tables.files import Nulls

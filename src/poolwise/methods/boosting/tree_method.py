@@ -14,7 +14,7 @@ from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosting.booster import Learner
 from poolwise.methods.boosting.tree_fit import TreeFit
-from poolwise.numerics.option_checks import check_seed
+from poolwise.numerics.options import check_seed
 
 
 @dataclass(eq=False, repr=False)
