@@ -119,18 +119,9 @@ class Evidence:
     ) -> Factored:
         """Combine the target, the information of the sources, and the prior.
 
-        Parameters
-        ----------
-        products : array of shape (k, p + 1, p + 1)
-            Of the rows of a frame, as ``products_of`` returns them; overwritten.
-        log_weight : array of shape (k,)
-            The same.
-        account, share, ratio : array of int of shape (k,)
-            Account of the lacking features, and places in the grid.
-        of : array of int of shape (m,)
-            Which of them each point has; points that differ in size alone have the same.
-        size : array of int of shape (m,)
-            The last place in the grid of each point.
+        The first five have one entry for each point of the grid without its size: ``products`` and
+        ``log_weight``, as ``products_of`` returns them (the products are overwritten), account and
+        places. ``of`` and ``size`` have one for each point: which of these, and the last place.
         """
         p, q, lead = self.target.shape[0] - 1, self.new, self.lead
         first = p - q

@@ -35,6 +35,7 @@ from poolwise.methods.bayes.scaling import ScaledTable
 DEPENDENT = 1e-11  # eigenvalue, relative to the largest, that counts as zero
 EXACT = 1e-14  # share of the response below which a residual counts as zero
 LEAST = 1e-300
+ROUNDED = 1e-12  # relative rounding error of a square
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,15 @@ class Spectrum:
         """Return products with the response along the eigenvectors."""
         along: Array = self.vectors.T @ cross
         return np.where(self.values > 0.0, along.T, 0.0).T
+
+
+def least_squares_noise(table: ScaledTable) -> tuple[float, float]:
+    """Return the noise of least squares on one table, and the rows it is estimated from."""
+    spectrum = Spectrum.of(table.gram)
+    z, e = spectrum.turned(table.cross), spectrum.values
+    fitted = float(np.sum(np.divide(z * z, e, out=np.zeros_like(z), where=e > 0.0)))
+    free = float(table.free - np.count_nonzero(e))
+    return max(table.square - fitted, ROUNDED * table.square) / max(free, 1.0), free
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +165,7 @@ def _by_penalty(
 
 LEAST_SPREAD = 1e-8
 ZELLNER_LEAST = 1e-6  # variance of a lacking feature, in its unit
-ZELLNER_EXACT = (
-    1e-13  # eigenvalue of their covariance, relative to the largest, that counts as zero
-)
+ZELLNER_EXACT = 1e-13  # eigenvalue of their covariance, relative, that counts as zero
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,21 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from poolwise._typing import Array
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes.conflict_levels import probable_settings
-from poolwise.methods.bayes.evidence import (
-    Evidence,
-    Points,
-    Posterior,
-    points,
-    posterior,
-    stacked,
+from poolwise.methods.bayes.evidence import Evidence, Points, Posterior, points, posterior, stacked
+from poolwise.methods.bayes.imputation import (
+    ROUNDED,
+    Imputation,
+    imputations,
+    least_squares_noise,
+    rarity,
 )
-from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations, rarity
 from poolwise.methods.bayes.missing import shortened
 from poolwise.methods.bayes.priors import ENOUGH_ROWS, FEW, SHARE, TRUST, grid
 from poolwise.methods.bayes.pseudo_rows import (
@@ -46,9 +46,7 @@ from poolwise.methods.bayes.pseudo_rows import (
     information,
     levels,
 )
-from poolwise.methods.bayes.scaling import Scaled, ScaledTable, scaled
-
-ROUNDED = 1e-12  # relative rounding error of a square
+from poolwise.methods.bayes.scaling import Scaled, scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,21 +186,19 @@ def model(scaled: Scaled, alone: float | None = None) -> Model:
     known = levels(intercept=scaled.intercept)
     groups = _groups(scaled, sources, known)
 
-    def said(settings: Array) -> Frames:
-        return frames(
-            groups,
-            settings,
-            known.log_prior,
-            coefficients=lead + len(scaled.features),
-            lead=lead,
-            target_rows=target.weight,
-        )
-
-    settings = every_setting(len(sources), len(known))
+    said = partial(
+        frames,
+        groups,
+        log_prior=known.log_prior,
+        coefficients=lead + len(scaled.features),
+        lead=lead,
+        target_rows=target.weight,
+    )
+    settings = every_setting(len(sources), len(known.log_prior))
     if settings is not None:
         evidence = _evidence(scaled, sources, groups, said(settings), alone)
         return Model(scaled, sources, groups, evidence, known)
-    one = said(np.zeros((1, len(sources), len(known))))
+    one = said(np.zeros((1, len(sources), len(known.log_prior))))
     evidence = _evidence(scaled, sources, groups, one, alone)
     settings = probable_settings(groups, known, evidence)
     return Model(scaled, sources, groups, replace(evidence, frames=said(settings)), known)
@@ -266,7 +262,7 @@ def _evidence(
     else:
         own = compressed(target, target, intercept=scaled.intercept)
         noise, size = own.noise, own.coefficient_size
-    residual, free = _residual(target)
+    residual, free = least_squares_noise(target)
     return Evidence(
         target=products,
         rows=target.weight,
@@ -287,15 +283,6 @@ def _evidence(
         rare=rare,
         alone=alone,
     )
-
-
-def _residual(target: ScaledTable) -> tuple[float, float]:
-    """Return the noise of least squares on the target alone, and the rows it is estimated from."""
-    spectrum = Spectrum.of(target.gram)
-    z, e = spectrum.turned(target.cross), spectrum.values
-    fitted = float(np.sum(np.divide(z * z, e, out=np.zeros_like(z), where=e > 0.0)))
-    free = float(target.free - np.count_nonzero(e))
-    return max(target.square - fitted, ROUNDED * target.square) / max(free, 1.0), free
 
 
 def _of_new(scaled: Scaled, groups: tuple[Group, ...]) -> tuple[Imputation, ...]:
