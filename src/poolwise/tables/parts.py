@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -166,7 +166,8 @@ class PartedRows:
     def _files(self, precision: Precision, kept: Kept) -> list[FilePart]:
         """Return the moments of each file, from the folder or from its rows."""
         batches, table = self._batches, self.table
-        options = repr((_poolwise(), sorted(batches.kinds.items()), self.names, self.response))
+        made_by = sys.modules["poolwise"].__version__
+        options = repr((made_by, sorted(batches.kinds.items()), self.names, self.response))
         options += repr((batches.keys, str(batches.expression), table.weights, table.nulls))
         is_local, jobs = isinstance(batches.workers, Threads), ON_CLUSTER
         if isinstance(batches.workers, Threads):
@@ -213,10 +214,3 @@ def _made_from(reader: Reader, options: str) -> dict[str, Any]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
-
-
-def _poolwise() -> str:
-    try:
-        return version("poolwise")
-    except PackageNotFoundError:  # run from its source
-        return ""

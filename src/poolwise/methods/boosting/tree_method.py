@@ -21,14 +21,7 @@ from poolwise.numerics.options import check_seed
 class TreeMethod(BaseEstimator):
     """A method that grows trees on rows; without enough of them it is Bayes pooling.
 
-    Parameters
-    ----------
-    random_state : int, default=0
-        Seed of the folds. The same number gives the same bits, with any number of threads.
-    most_rows : int, default=200_000
-        Rows of the history that trees learn from; of a longer history, as many are drawn.
-    learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Library that grows the trees.
+    :class:`BoostedPooling` describes the parameters.
     """
 
     random_state: int = 0
