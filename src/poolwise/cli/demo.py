@@ -35,6 +35,6 @@ def run_demo(
             raise typer.BadParameter(harmless(f"{out} is a file."), param_hint="--out")
         for file in (out / name for name in FILES if out.exists()):
             check_out(file, [file.suffix], force=force)
-        stories = tell_stories(out, draws, force=force, quiet=as_json)
+        stories = tell_stories(out, draws, quiet=as_json)
     if as_json:
         say_json("demo", {"stories": stories})

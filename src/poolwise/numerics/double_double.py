@@ -104,6 +104,10 @@ class Pair:
         quotient = _joined(first, second)
         return _joined(quotient.high, quotient.low + rest.high / other.high)
 
+    def plus_outer(self, vector: Pair, factor: Pair) -> Pair:
+        """Return the sum with ``factor * vector vector'``."""
+        return self + vector[:, None] * vector[None, :] * factor
+
     def sqrt(self) -> Pair:
         """Return the square roots of positive numbers."""
         root = Pair.of(np.sqrt(self.high))

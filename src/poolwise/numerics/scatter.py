@@ -76,7 +76,7 @@ class Scatter:
             outer *= factor.high
             outer += self.high
             return Scatter(outer)
-        return Scatter.of_pair(self.pair + vector[:, None] * vector[None, :] * factor)
+        return Scatter.of_pair(self.pair.plus_outer(vector, factor))
 
     def plus(self, others: Sequence[Scatter]) -> Scatter:
         """Add scatters that have as many digits as this one."""

@@ -21,7 +21,6 @@ from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import weights_as_numbers
 from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
-from poolwise.numerics.scatter import needed
 from poolwise.tables.encoding import (
     Column,
     KnownLevels,
@@ -338,7 +337,7 @@ def digits_needed(problem: Problem) -> Kept:
     pool = problem.target
     for source in problem.sources.values():
         pool += problem.filled(source)
-    return needed(pool.scatter if problem.intercept else pool.about_zero())
+    return pool.needed_precision(intercept=problem.intercept)
 
 
 def _read_again(moments: Moments, rows: Pattern, better: Kept) -> Moments:

@@ -84,14 +84,15 @@ def integrated_ridge(spectrum: Spectrum, cross: Array, squares: Array, free: flo
     ``free`` is the number of rows, less one where means were subtracted.
     """
     z = spectrum.turned(cross)
-    shrink, log_weight, noise = _by_penalty(spectrum, z, squares, free)
+    shrink, log_weight, left = by_penalty(spectrum, z, squares, free)
+    noise = left / max(free - 2.0, 1.0)
     top = log_weight.max(axis=0)
     weight = np.exp(log_weight - top)
     total = weight.sum(axis=0)
     weight /= total
-    by_penalty = shrink[:, :, None] * z  # (penalty, p, q)
-    mean = np.einsum("lq,lpq->pq", weight, by_penalty)
-    away = (np.sqrt(weight)[:, None] * (by_penalty - mean)).T  # (q, p, penalty)
+    means = shrink[:, :, None] * z  # (penalty, p, q)
+    mean = np.einsum("lq,lpq->pq", weight, means)
+    away = (np.sqrt(weight)[:, None] * (means - mean)).T  # (q, p, penalty)
     covariance = away @ away.swapaxes(1, 2)
     at = np.arange(len(z))
     covariance[:, at, at] += (weight * noise).T @ shrink
@@ -133,7 +134,8 @@ def shared_ridge(
     variances, and the log evidence, less the log evidence of no relation.
     """
     z = spectrum.turned(cross)
-    shrink, log_weight, noise = _by_penalty(spectrum, z, squares, free)
+    shrink, log_weight, left = by_penalty(spectrum, z, squares, free)
+    noise = left / max(free - 2.0, 1.0)
     joint = (log_weight - R2_LOG_PRIOR[:, None]).sum(axis=1) + R2_LOG_PRIOR
     top = joint.max()
     weight = np.exp(joint - top)
@@ -149,10 +151,10 @@ def shared_ridge(
     return U @ (centre[:, None] * z), U @ covariance @ U.T, spread, float(top + np.log(total))
 
 
-def _by_penalty(
+def by_penalty(
     spectrum: Spectrum, z: Array, squares: Array, free: float
 ) -> tuple[Array, Array, Array]:
-    """Return, for each penalty, how it shrinks, its log weight, and the noise that it leaves."""
+    """Return, for each penalty, how it shrinks, its log weight, and the squares that it leaves."""
     e = spectrum.values
     penalty = max(len(e), 1) * np.exp(-R2_LOGITS)[:, None]
     shrink = 1.0 / (e + penalty)
@@ -160,7 +162,7 @@ def _by_penalty(
     left = np.maximum(squares - shrink @ (z * z), EXACT * squares)
     log_weight = -0.5 * free * np.log(left / squares) + R2_LOG_PRIOR[:, None]
     log_weight -= 0.5 * np.log1p(e / penalty).sum(axis=1)[:, None]
-    return shrink, log_weight, left / max(free - 2.0, 1.0)
+    return shrink, log_weight, left
 
 
 LEAST_SPREAD = 1e-8

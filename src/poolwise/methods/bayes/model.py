@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,6 +81,14 @@ class Stack:
         return stacked(self.share, found, other)
 
 
+class Judged(NamedTuple):
+    """A source, as the fit has judged it."""
+
+    noise: float  # of its residual, in units of the response's variance
+    conflict: float  # probability that it contradicts the target, in its level or its slopes
+    slopes_agree: float  # probability that it has the slopes of the target
+
+
 @dataclass(frozen=True, eq=False)
 class Solved:
     """A model and its posterior."""
@@ -103,23 +112,14 @@ class Solved:
         return float(np.exp(self.at.weight.sum(axis=1) @ sizes))
 
     @property
-    def sources(self) -> dict[str, Compressed]:
+    def judged(self) -> dict[str, Judged]:
         """The sources by name."""
-        names = [source.name for source in self.model.scaled.sources]
-        return dict(zip(names, self.model.sources, strict=True))
-
-    @property
-    def conflict(self) -> dict[str, float]:
-        """Probability that a source contradicts the target, in its level or its slopes."""
-        found = np.maximum(1.0 - self.full.conflict[:, 0], 0.0)
-        return dict(zip(self.sources, found.tolist(), strict=True))
-
-    @property
-    def slopes_agree(self) -> dict[str, float]:
-        """Probability that a source has the slopes of the target."""
-        same = self.model.levels.slopes + self.model.levels.both == 0.0
-        found = np.minimum(self.full.conflict[:, same].sum(axis=1), 1.0)
-        return dict(zip(self.sources, found.tolist(), strict=True))
+        own, chance = self.model, self.full.conflict
+        same = own.levels.slopes + own.levels.both == 0.0
+        conflict = np.maximum(1.0 - chance[:, 0], 0.0).tolist()
+        agree = np.minimum(chance[:, same].sum(axis=1), 1.0).tolist()
+        found = map(Judged, (s.noise for s in own.sources), conflict, agree)
+        return dict(zip((s.name for s in own.scaled.sources), found, strict=True))
 
     def without(self, lacking: Sequence[str]) -> Posterior:
         """Return the posterior for rows that lack some features."""
