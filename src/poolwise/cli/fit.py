@@ -117,9 +117,7 @@ def _fitted(given: InputTables, method: str, options: HistoryOptions) -> tuple[A
     model = PooledRegressor(own, response=given.account.response, precision=options.precision)
     intake, told = fit_kept(model, **given.data)
     warn(told)
-    measured = measured_effect(
-        intake, method_of(own), precision=options.precision, random_state=options.seed
-    )
+    measured = measured_effect(intake, method_of(own), random_state=options.seed)
     return model, replace(diagnose(model), measured=measured).verdict
 
 

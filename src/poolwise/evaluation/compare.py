@@ -108,12 +108,7 @@ def compare(
     for caution in (*intake.cautions, *suspicions(intake.problem)):
         warnings.warn(caution, stacklevel=2)
     return compare_intake(
-        intake,
-        methods=methods,
-        cv=cv,
-        precision=precision,
-        random_state=random_state,
-        progress=progress,
+        intake, methods=methods, cv=cv, random_state=random_state, progress=progress
     )
 
 
@@ -122,7 +117,6 @@ def compare_intake(
     *,
     methods: Any = None,
     cv: Any = None,
-    precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
     judged: str | None = None,
@@ -130,7 +124,7 @@ def compare_intake(
     """Compare methods on tables that were read already; ``judged`` as in :class:`Comparison`."""
     check_seed(random_state)
     contenders = contenders_of(methods, random_state)
-    data = TargetRows.of(intake, precision)
+    data = TargetRows.of(intake)
     folds = data.folds(cv, repeats_of(intake.problem, contenders, judged), random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
@@ -176,12 +170,7 @@ def compare_intake(
 
 
 def measured_effect(
-    intake: Intake,
-    method: Method,
-    *,
-    precision: Precision = "auto",
-    random_state: int = 0,
-    progress: bool | None = None,
+    intake: Intake, method: Method, *, random_state: int = 0, progress: bool | None = None
 ) -> HistoryEffect | None:
     """Return the effect of history on held-out target rows, in the folds of :func:`compare`.
 
@@ -191,11 +180,9 @@ def measured_effect(
     if not intake.problem.sources or intake.rows.count < FEWEST or needs_rows(method):
         return None
     name = name_of_method(method)
-    how: dict[str, Any] = {"precision": precision, "random_state": random_state}
+    how: dict[str, Any] = {"random_state": random_state, "progress": progress}
     try:
-        return compare_intake(
-            intake, methods={name: method}, judged=name, progress=progress, **how
-        ).effect
+        return compare_intake(intake, methods={name: method}, judged=name, **how).effect
     except BadWeights:  # a fold without weight cannot be tested
         return None
 
@@ -238,10 +225,10 @@ def _expected(problem: Problem, label: str, contender: Any) -> HistoryEffect | N
 
 
 def fold_fits(
-    intake: Intake, method: Method, *, folds: int, precision: Precision, random_state: int
+    intake: Intake, method: Method, *, folds: int, random_state: int
 ) -> Iterator[tuple[NDArray[np.intp], Array, Array, Fit]]:
     """Yield for each of a few folds its rows, their X and y, and the fit without them."""
-    data = TargetRows.of(intake, precision)
+    data = TargetRows.of(intake)
     data.check_splittable()
     cv = KFold(min(folds, len(data.y)), shuffle=True, random_state=random_state)
     for train, test in cv.split(data.X):

@@ -23,27 +23,21 @@ class Fit(Protocol):
 
     def predict(self, rows: Array) -> Array:
         """Return the prediction for each row."""
-        ...
 
     def deviation(self, rows: Array) -> Array | None:
         """Return the standard deviation of a new response about each prediction, if known."""
-        ...
 
     def half_width(self, rows: Array, coverage: float) -> Array | None:
         """Return half the width of the interval that holds each response with this probability."""
-        ...
 
     def beyond(self, rows: Array, predicted: Array) -> NDArray[np.intp]:
         """Return the places of predictions that were moved to a bound of the response."""
-        ...
 
     def parts(self) -> FitParts:
         """Return the parts that summaries, reports and model files show."""
-        ...
 
     def record(self) -> Record:
         """Return plain data for the model file; moments are not in it."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,6 @@ class BayesPooling(BaseEstimator):
 
     def _bounds(self, problem: Problem) -> tuple[float, float] | None:
         """Return the range of predictions."""
-        y = problem.response
         if self.bounds is None:
             return None
         given = np.asarray(self.bounds)
@@ -124,12 +123,15 @@ class BayesPooling(BaseEstimator):
             return float(given[0]), float(given[1])
         if not is_numeric or given.ndim or not 0.0 <= given < np.inf:
             raise BadOption.of("bounds", self.bounds, "a number, a pair (low, high), or None")
-        share = float(given)
-        tables = [problem.target, *problem.sources.values()]
-        at = [t.place[y] for t in tables]
-        low = min(float(t.low[j]) for t, j in zip(tables, at, strict=True))
-        high = max(float(t.high[j]) for t, j in zip(tables, at, strict=True))
+        share, (low, high) = float(given), response_range(problem)
         return low - share * (high - low), high + share * (high - low)
+
+
+def response_range(problem: Problem) -> tuple[float, float]:
+    """Return the least and the greatest response of all tables."""
+    tables = [problem.target, *problem.sources.values()]
+    at = [(table, table.place[problem.response]) for table in tables]
+    return min(float(t.low[j]) for t, j in at), max(float(t.high[j]) for t, j in at)
 
 
 def _unscaled(

@@ -96,7 +96,7 @@ class ExactSums:
         """
         total, size = self.units[:, None] + self.units, len(self.units)
         powers = [
-            [_trailing_zeros(g) + int(u) for g, u in zip(row, own, strict=True) if g]
+            [(g & -g).bit_length() - 1 + int(u) for g, u in zip(row, own, strict=True) if g]
             for row, own in zip(self.gram, total, strict=True)
         ]
         units = np.array([min(own, default=0) // 2 for own in powers], dtype=np.intp)
@@ -271,10 +271,6 @@ def _sizes(column: Array, w: Array | None) -> NDArray[np.intp]:
 def _bits(count: int) -> NDArray[np.intp]:
     """Return how many bits after the point each slice ends."""
     return FIRST + LATER * np.arange(count)
-
-
-def _trailing_zeros(integer: int) -> int:
-    return (integer & -integer).bit_length() - 1
 
 
 def _whole(number: float | Fraction) -> tuple[int, int]:

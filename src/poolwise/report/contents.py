@@ -67,19 +67,9 @@ def contents(
     method = method_of(model.method)  # with its choice, if it chooses: that depends on the rows
     effort = Effort.of(intake.problem, reads_rows=needs_rows(method))
     summary, found = model.summary(), diagnose(model, progress=progress)
-    how: dict[str, Any] = {
-        "precision": model.precision,
-        "random_state": random_state,
-        "progress": progress,
-    }
-    seen, comparison = compared(
-        intake,
-        method,
-        name_of_method(method),
-        methods=methods,
-        cv=cv,
-        **how,
-    )
+    how: dict[str, Any] = {"random_state": random_state, "progress": progress}
+    name = name_of_method(method)
+    seen, comparison = compared(intake, method, name, methods=methods, cv=cv, **how)
     planned = _plan(model, found, effort, random_state, progress)
     response = summary.response
     has_history = bool(found.sources)

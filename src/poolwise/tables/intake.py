@@ -80,6 +80,7 @@ class Intake(MomentsIntake):
     rows: TableRows  # the complete rows of the target
     positions: NDArray[np.intp]  # of these rows in the target's table
     own_name: str | None  # name of the response, where it is a named series
+    precision: Precision  # with which tables are read
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,6 +160,7 @@ def gather(
         rows=tables.complete,
         positions=tables.positions,
         own_name=own_name,
+        precision=precision,
     )
 
 

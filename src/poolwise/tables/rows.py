@@ -31,16 +31,13 @@ class Pattern(Rows, Protocol):
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that they have."""
-        ...
 
     @property
     def count(self) -> int:
         """Number of rows."""
-        ...
 
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
         """Return their moments."""
-        ...
 
 
 P = TypeVar("P", bound=Pattern)
