@@ -19,7 +19,7 @@ from benchmarks.clock import in_words, interleaved
 from benchmarks.report import as_text
 from poolwise import Moments
 from poolwise._typing import Array
-from poolwise.numerics.precision import Kept
+from poolwise.numerics.options import Kept
 
 COLUMNS = 51  # 50 features and a response
 ROWS = 60  # of each part: enough for a scatter of full rank

@@ -18,7 +18,7 @@ from benchmarks.peak import Peak, peak_in_new_process
 from benchmarks.scaling import listed, slopes
 from poolwise import moments_of
 from poolwise.moments.progress import tracked
-from poolwise.numerics.precision import Kept
+from poolwise.numerics.options import Kept
 
 BATCH = 65_536
 PROCESSES = 5  # peaks vary by a quarter with the timing of pyarrow's threads

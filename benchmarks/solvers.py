@@ -13,7 +13,7 @@ from statsmodels.api import OLS
 
 from benchmarks.estimates import Array, Estimates
 from poolwise import PooledRegressor
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision
 
 
 def ours(X: Array, y: Array, *, intercept: bool, precision: Precision) -> Estimates:

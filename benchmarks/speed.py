@@ -12,7 +12,7 @@ from benchmarks.answers import Answer, Target, ratios
 from benchmarks.clock import in_words, interleaved
 from benchmarks.tables import make_tables
 from poolwise import PooledRegressor
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision
 
 Works = tuple[Callable[[], object], Callable[[], object]]
 KEPT: tuple[Precision, ...] = ("fast", "accurate", "exact")

@@ -28,7 +28,7 @@ from poolwise._typing import Array
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Problem
 from poolwise.methods import method_of
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision
 from poolwise.tables.encoding import Column
 from poolwise.tables.memory import ArrayTable
 from poolwise.tables.rows import TableRows

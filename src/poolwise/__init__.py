@@ -9,47 +9,29 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from poolwise.evaluation import diagnose, plan
-    from poolwise.evaluation.compare import compare
-    from poolwise.evaluation.comparison import Comparison
-    from poolwise.evaluation.target_split import TargetSplit
-    from poolwise.linear.linear_fit import LinearFit
-    from poolwise.linear.problem import Problem
-    from poolwise.methods import METHODS
-    from poolwise.model.regressor import PooledRegressor
-    from poolwise.model.saving import SKOPS_TRUSTED
-    from poolwise.moments.moments import Moments
-    from poolwise.moments.published_model import published_model
-    from poolwise.report import Report, report
-    from poolwise.tables.files import Files
-    from poolwise.tables.moments_of import moments_by_pattern, moments_of
-    from poolwise.tables.sources import Sources
+    from poolwise.evaluation import diagnose as diagnose
+    from poolwise.evaluation import plan as plan
+    from poolwise.evaluation.compare import compare as compare
+    from poolwise.evaluation.comparison import Comparison as Comparison
+    from poolwise.evaluation.target_split import TargetSplit as TargetSplit
+    from poolwise.linear.linear_fit import LinearFit as LinearFit
+    from poolwise.linear.problem import Problem as Problem
+    from poolwise.methods import METHODS as METHODS
+    from poolwise.model.regressor import PooledRegressor as PooledRegressor
+    from poolwise.model.saving import SKOPS_TRUSTED as SKOPS_TRUSTED
+    from poolwise.moments.moments import Moments as Moments
+    from poolwise.moments.published_model import published_model as published_model
+    from poolwise.report import Report as Report
+    from poolwise.report import report as report
+    from poolwise.tables.files import Files as Files
+    from poolwise.tables.moments_of import moments_by_pattern as moments_by_pattern
+    from poolwise.tables.moments_of import moments_of as moments_of
+    from poolwise.tables.sources import Sources as Sources
 
 __version__ = "0.1.0"
 
-__all__ = [  # noqa: RUF022  in the order data meets them
-    "Moments",
-    "published_model",
-    "Files",
-    "moments_of",
-    "moments_by_pattern",
-    "Sources",
-    "Problem",
-    "LinearFit",
-    "METHODS",
-    "PooledRegressor",
-    "SKOPS_TRUSTED",
-    "diagnose",
-    "plan",
-    "TargetSplit",
-    "Comparison",
-    "compare",
-    "Report",
-    "report",
-]
-
-# Module of each public name. Names are imported on first access, so that the help of the command
-# line does not wait for numpy and scikit-learn.
+# Module of each public name, in the order data meets them. Names are imported on first access, so
+# that the help of the command line does not wait for numpy and scikit-learn.
 _HOMES = {
     "Moments": "moments.moments",
     "published_model": "moments.published_model",
@@ -70,6 +52,7 @@ _HOMES = {
     "Report": "report",
     "report": "report",
 }
+__all__ = [*_HOMES]
 
 
 class _Package(ModuleType):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from poolwise.numerics.double_double import Pair
 from poolwise.numerics.inverse_root import ENOUGH, LEFT_IN_PAIRS, PANEL, inverse_root
-from poolwise.numerics.precision import LEFT_IN_DOUBLES, inflation, root_in_doubles
+from poolwise.numerics.scatter import LEFT_IN_DOUBLES, inflation, root_in_doubles
 from tests.laws.exact import exact_inverse, exact_pair
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import poolwise.numerics.precision as module
+import poolwise.numerics.options as module
 from poolwise import Moments, PooledRegressor
 from poolwise.errors import BadOption, DigitsLost
-from poolwise.numerics.precision import CHEAP, chosen
+from poolwise.numerics.options import CHEAP, chosen
 from tests.laws.exact import exact_least_squares
 
 NAMES = ["x0", "x1", "x2", "y"]

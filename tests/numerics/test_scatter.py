@@ -25,9 +25,9 @@ def scatter(kind, seed=0, columns=4):
     scale = 10.0 ** rng.integers(-6, 6, columns)
     high = Z.T.dot(Z).astype(float) * np.outer(scale, scale)
     if kind == "plain":
-        return Scatter.of(high)
+        return Scatter(high)
     tail = high * 2.0**-53 * np.tril(rng.uniform(-1, 1, high.shape))
-    return Scatter.of(*two_sum(high, np.tril(tail) + np.tril(tail, -1).T))
+    return Scatter(*two_sum(high, np.tril(tail) + np.tril(tail, -1).T))
 
 
 def exact(held):
@@ -98,7 +98,7 @@ def test_outer_products_of_many_vectors_are_added_with_all_digits(kind, rows, se
     V, W = exact_pair(v.high, v.low), exact_pair(w.high, w.low)
     outer = V.T.dot(V * W[:, None])
     assert_within(a.plus_outers(v, w), exact(a) + outer, 8 * room(kind))
-    nothing = Scatter.of(np.zeros((7, 7)), None if kind == "plain" else np.zeros((7, 7)))
+    nothing = Scatter(np.zeros((7, 7)), None if kind == "plain" else np.zeros((7, 7)))
     found = nothing.plus_outers(v, w)
     assert_within(found, outer, 8 * room(kind))
     assert found.is_plain == a.plus_outers(v, w).is_plain == a.is_plain
@@ -107,7 +107,7 @@ def test_outer_products_of_many_vectors_are_added_with_all_digits(kind, rows, se
 @pytest.mark.parametrize("is_plain", [True, False])
 def test_outer_products_of_many_long_vectors_are_symmetric_to_the_bit(is_plain):
     rng = np.random.default_rng(5)
-    nothing = Scatter.of(np.zeros((51, 51)), None if is_plain else np.zeros((51, 51)))
+    nothing = Scatter(np.zeros((51, 51)), None if is_plain else np.zeros((51, 51)))
     for _ in range(5):
         v, w = rng.normal(size=(256, 51)), rng.uniform(0.1, 9.0, 256)
         v, w = (Pair(*two_sum(x, 2.0**-54 * rng.normal(size=x.shape))) for x in (v, w))

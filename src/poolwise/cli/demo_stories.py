@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes
 
 from poolwise._typing import Array
@@ -40,28 +38,20 @@ Say: TypeAlias = Callable[[Any], None]
 Errors: TypeAlias = dict[str, Array]  # RMSE of each method, of shape (draws, sizes)
 
 
-def tell_stories(
-    out: Path, draws: int, *, force: bool = False, quiet: bool = False
-) -> list[dict[str, Any]]:
-    """Print both stories and write a report of each; return names, verdicts and files."""
+def tell_stories(out: Path, draws: int, *, quiet: bool = False) -> list[dict[str, Any]]:
+    """Print both stories and write a report of each; return names, verdicts and files.
+
+    Files that exist are replaced: the command has asked before.
+    """
     for package, extra in (("pyarrow", "io"), ("jinja2", "report"), ("matplotlib", "report")):
         if find_spec(package) is None:
             raise NotInstalled.of("The demo", package, extra, "Then try again.")
     out.mkdir(parents=True, exist_ok=True)
     say: Say = (lambda text: None) if quiet else (lambda text: print(text, flush=True))
-    folder = Folder(out, force)
-    return [_clinic(folder, draws, say), _pumps(folder, say)]
+    return [_clinic(out, draws, say), _pumps(out, say)]
 
 
-@dataclass(frozen=True)
-class Folder:
-    """The folder to write to, and whether to replace existing files."""
-
-    path: Path
-    force: bool
-
-
-def _clinic(out: Folder, draws: int, say: Say) -> dict[str, Any]:
+def _clinic(out: Path, draws: int, say: Say) -> dict[str, Any]:
     """Show a clinic that adds two measurements: its past patients still help."""
     import pyarrow as pa
 
@@ -99,7 +89,7 @@ def _clinic(out: Folder, draws: int, say: Say) -> dict[str, Any]:
     return _written("clinic", made, out, say, [figure])
 
 
-def _pumps(out: Folder, say: Say) -> dict[str, Any]:
+def _pumps(out: Path, say: Say) -> dict[str, Any]:
     """Show a maker of pumps that changes the bearings: its old pumps mislead."""
     rng = np.random.default_rng(0)
     old, wear_old = _drawn_pumps(rng, OLD_PUMPS, level=2.0, load=-0.1, speed=0.03, vibration=0.0)
@@ -137,11 +127,11 @@ def _drawn_pumps(
 
 
 def _written(
-    name: str, made: Report, out: Folder, say: Say, files: Sequence[Path] = ()
+    name: str, made: Report, out: Path, say: Say, files: Sequence[Path] = ()
 ) -> dict[str, Any]:
     """Write the report of a story; return its verdict and files."""
-    path = out.path / f"{name}.html"
-    made.save(path, overwrite=out.force)
+    path = out / f"{name}.html"
+    made.save(path, overwrite=True)
     say(f"\nReport: {path}\n{made.verdict.headline}")
     return {
         "name": name,
@@ -155,7 +145,9 @@ def _draw_again(X: Array, y: Array, names: list[str], draws: int) -> Errors:
     old = [n for n in names if n not in NEW_COLUMNS]
     rows = np.column_stack((X, y))
     rmse = {method: np.empty((draws, len(SIZES))) for method in DRAWN}
-    for k, order in tracked(enumerate(_orders(len(rows), draws)), draws, "Drawing again"):
+    rng = np.random.default_rng(1)
+    for k in tracked(range(draws), draws, "Drawing again"):
+        order = rng.permutation(len(rows))
         history = Moments.of_rows((*names, "y"), rows[order[:HISTORY_ROWS]]).select((*old, "y"))
         test = rows[order[HISTORY_ROWS + max(SIZES) :]]
         for j, size in enumerate(SIZES):
@@ -165,12 +157,6 @@ def _draw_again(X: Array, y: Array, names: list[str], draws: int) -> Errors:
                 left = test[:, -1] - METHODS[method]().solve(problem).predict(test[:, :-1])
                 errors[k, j] = np.sqrt(np.mean(left**2))
     return rmse
-
-
-def _orders(rows: int, draws: int) -> Iterator[NDArray[np.intp]]:
-    rng = np.random.default_rng(1)
-    for _ in range(draws):
-        yield rng.permutation(rows).astype(np.intp)
 
 
 def _results_table(results: Errors, at: int) -> list[str]:
@@ -193,7 +179,7 @@ def _change_in_words(results: Errors, at: int) -> str:
     )
 
 
-def _draw_figure(results: Errors, out: Folder) -> Path:
+def _draw_figure(results: Errors, out: Path) -> Path:
     """Draw error against new rows, with the middle half of the draws as bands."""
     from matplotlib.figure import Figure
 
@@ -220,9 +206,9 @@ def _draw_figure(results: Errors, out: Folder) -> Path:
     axes.set_xlim(SIZES[0], SIZES[-1])
     axes.set_xticks([n for n in SIZES if n not in (16,)])
     for ending in ("svg", "png"):
-        with drafted(out.path / f"{FIGURE}.{ending}", overwrite=out.force) as draft:
+        with drafted(out / f"{FIGURE}.{ending}", overwrite=True) as draft:
             figure.savefig(draft, format=ending, dpi=150)
-    return out.path / f"{FIGURE}.svg"
+    return out / f"{FIGURE}.svg"
 
 
 def _spread(heights: dict[str, float], apart: float) -> dict[str, float]:

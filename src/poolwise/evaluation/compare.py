@@ -23,8 +23,7 @@ from poolwise.methods import name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked
-from poolwise.numerics.option_checks import check_seed
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision, check_seed
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.intake import Intake, gather
 
@@ -65,8 +64,7 @@ def compare(
         included, since the others are compared with it.
     cv : int, splitter or iterable, optional
         How to split the complete target rows; by default five folds, four times, or less often if
-        a fit takes long. An integer is a number of folds,
-        repeated as often.
+        a fit takes long. An integer is a number of folds, repeated as often.
     sample_weight : array-like, optional
         Row weights of the target.
     fit_intercept : bool, default=True
@@ -109,12 +107,7 @@ def compare(
     for caution in (*intake.cautions, *suspicions(intake.problem)):
         warnings.warn(caution, stacklevel=2)
     return compare_intake(
-        intake,
-        methods=methods,
-        cv=cv,
-        precision=precision,
-        random_state=random_state,
-        progress=progress,
+        intake, methods=methods, cv=cv, random_state=random_state, progress=progress
     )
 
 
@@ -123,7 +116,6 @@ def compare_intake(
     *,
     methods: Any = None,
     cv: Any = None,
-    precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
     judged: str | None = None,
@@ -131,7 +123,7 @@ def compare_intake(
     """Compare methods on tables that were read already; ``judged`` as in :class:`Comparison`."""
     check_seed(random_state)
     contenders = contenders_of(methods, random_state)
-    data = TargetRows.of(intake, precision)
+    data = TargetRows.of(intake)
     folds = data.folds(cv, repeats_of(intake.problem, contenders, judged), random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
@@ -177,12 +169,7 @@ def compare_intake(
 
 
 def measured_effect(
-    intake: Intake,
-    method: Method,
-    *,
-    precision: Precision = "auto",
-    random_state: int = 0,
-    progress: bool | None = None,
+    intake: Intake, method: Method, *, random_state: int = 0, progress: bool | None = None
 ) -> HistoryEffect | None:
     """Return the effect of history on held-out target rows, in the folds of :func:`compare`.
 
@@ -192,11 +179,9 @@ def measured_effect(
     if not intake.problem.sources or intake.rows.count < FEWEST or needs_rows(method):
         return None
     name = name_of_method(method)
-    how: dict[str, Any] = {"precision": precision, "random_state": random_state}
+    how: dict[str, Any] = {"random_state": random_state, "progress": progress}
     try:
-        return compare_intake(
-            intake, methods={name: method}, judged=name, progress=progress, **how
-        ).effect
+        return compare_intake(intake, methods={name: method}, judged=name, **how).effect
     except BadWeights:  # a fold without weight cannot be tested
         return None
 
@@ -239,10 +224,10 @@ def _expected(problem: Problem, label: str, contender: Any) -> HistoryEffect | N
 
 
 def fold_fits(
-    intake: Intake, method: Method, *, folds: int, precision: Precision, random_state: int
+    intake: Intake, method: Method, *, folds: int, random_state: int
 ) -> Iterator[tuple[NDArray[np.intp], Array, Array, Fit]]:
     """Yield for each of a few folds its rows, their X and y, and the fit without them."""
-    data = TargetRows.of(intake, precision)
+    data = TargetRows.of(intake)
     data.check_splittable()
     cv = KFold(min(folds, len(data.y)), shuffle=True, random_state=random_state)
     for train, test in cv.split(data.X):

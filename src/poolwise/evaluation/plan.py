@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -23,7 +23,7 @@ from poolwise.evaluation.verdict import (
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.moments.progress import tracked
-from poolwise.numerics.option_checks import check_number, check_seed
+from poolwise.numerics.options import check_number, check_seed
 from poolwise.wording import paragraph, text_table
 
 DOUBLINGS = 12  # of today's rows, at most
@@ -212,8 +212,7 @@ def plan(
     wanted = _wanted(rows, now)
     today, sources = solved(own), len(own.sources)
     if not own.sources or not today.noise:
-        nothing = Plan((), (), (), (), (), (), {}, enough, None, None, None, draws)
-        return replace(nothing, sources=sources)
+        return Plan((), (), (), (), (), (), {}, enough, None, None, None, draws, sources=sources)
     features = Features.of(own)
     futures = [
         Future(own, today, features, (k + 0.5) / draws, [random_state, k]) for k in range(draws)

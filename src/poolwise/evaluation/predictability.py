@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from poolwise._typing import Array
 from poolwise.evaluation.risk import Findings, problem_of
 from poolwise.linear.problem import Problem
-from poolwise.methods.bayes.imputation import Spectrum
-from poolwise.methods.bayes.priors import NO_RELATION, R2_LOGITS, log_uniform
+from poolwise.methods.bayes.imputation import Spectrum, by_penalty
+from poolwise.methods.bayes.priors import NO_RELATION
 from poolwise.methods.bayes.scaling import Scaled, scaled
 from poolwise.wording import text_table
 
@@ -30,7 +30,6 @@ DRAWS = 4000  # of the posterior; enough for two digits
 BIASED = 0.1  # lower end of R squared from which data_pooling counts as biased
 ENOUGH = 4.0  # target rows below which R squared is not estimated
 NAMED = 3  # old features that are named
-LEAST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -120,16 +119,11 @@ def predictability(problem: Problem) -> Predictability:
     problem = problem_of(problem)
     own = scaled(problem)
     lines = []
-    for features in _feature_sets(problem):
+    for features in dict.fromkeys(problem.shared(s) for s in problem.sources.values()):
         lacking = [n for n in problem.features if n not in features]
         names = tuple(n for n, s in problem.sources.items() if problem.shared(s) == features)
         lines += [_line(own, n, features, names) for n in lacking]
     return Predictability(tuple(sorted(lines, key=lambda x: problem.features.index(x.feature))))
-
-
-def _feature_sets(problem: Problem) -> list[tuple[str, ...]]:
-    """Return the different sets of features that sources have."""
-    return list(dict.fromkeys(problem.shared(s) for s in problem.sources.values()))
 
 
 def _line(
@@ -138,9 +132,8 @@ def _line(
     target, place = own.target, {n: j for j, n in enumerate(own.features)}
     known = sorted(n for n in features if n in place and _varies(own, place[n]))
     unknown = PredictabilityLine(feature, sources, None, None, None, None, {})
-    if target.weight < ENOUGH or feature not in place or not _varies(own, place[feature]):
-        return unknown
-    if not known:
+    is_varied = feature in place and _varies(own, place[feature])
+    if target.weight < ENOUGH or not is_varied or not known:
         return unknown
     has, j = np.array([place[n] for n in known], dtype=np.intp), place[feature]
     r2, related, mean = _posterior(
@@ -189,13 +182,8 @@ def _posterior(
     spectrum = Spectrum.of(gram)
     e, U = spectrum.values, spectrum.vectors
     z = spectrum.turned(cross)
-    penalty = len(e) * np.exp(-R2_LOGITS)[:, None]
-    shrink = 1.0 / (e + penalty)
-    left = np.maximum(square - shrink @ (z * z), 1e-14 * square)
-    log_weight = -0.5 * free * np.log(left / max(square, LEAST)) + log_uniform(R2_LOGITS)
-    log_weight -= 0.5 * np.log1p(e / penalty).sum(axis=1) + np.log(
-        np.exp(log_uniform(R2_LOGITS)).sum()
-    )
+    shrink, each, left = by_penalty(spectrum, z[:, None], np.array([square]), free)
+    log_weight, left = each[:, 0], left[:, 0]
     top = max(log_weight.max(), 0.0)
     some = (1.0 - NO_RELATION) * np.exp(log_weight - top)
     none = NO_RELATION * np.exp(-top)

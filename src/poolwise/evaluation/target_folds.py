@@ -22,7 +22,6 @@ from poolwise.linear.problem import Method
 from poolwise.methods import METHODS, is_method, method_of, needs_rows, with_seed
 from poolwise.methods.boosting.booster import THREADS_PAY
 from poolwise.model.regressor import PooledRegressor
-from poolwise.numerics.precision import Precision
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.intake import Intake
 from poolwise.tables.memory import ArrayTable
@@ -94,15 +93,14 @@ class TargetRows:
     X: Array
     y: Array
     w: Array | None
-    precision: Precision
 
     @classmethod
-    def of(cls, intake: Intake, precision: Precision) -> TargetRows:
+    def of(cls, intake: Intake) -> TargetRows:
         """Take the rows from the intake."""
         rows = intake.rows
         X = rows.table.read(intake.columns, 0, rows.table.rows)
         assert rows.y is not None  # a target has its response
-        return cls(intake, encoded(intake.columns), X, rows.y, rows.weights, precision)
+        return cls(intake, encoded(intake.columns), X, rows.y, rows.weights)
 
     def folds(self, cv: Any, repeats: int, random_state: int) -> list[tuple[Positions, Positions]]:
         """Return the training and test rows of each split."""
@@ -146,7 +144,7 @@ class TargetRows:
             None if self.w is None else self.w[train],
             self.intake.rows.where,
         )
-        target = rows.moments(self.precision, intercept=intercept)
+        target = rows.moments(self.intake.precision, intercept=intercept)
         problem = replace(self.intake.problem, target=target, target_rows=rows)
         problem = problem if history else without_sources(problem)
         return method.solve(replace(problem, intercept=intercept))

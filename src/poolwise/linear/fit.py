@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -23,27 +24,21 @@ class Fit(Protocol):
 
     def predict(self, rows: Array) -> Array:
         """Return the prediction for each row."""
-        ...
 
     def deviation(self, rows: Array) -> Array | None:
         """Return the standard deviation of a new response about each prediction, if known."""
-        ...
 
     def half_width(self, rows: Array, coverage: float) -> Array | None:
         """Return half the width of the interval that holds each response with this probability."""
-        ...
 
     def beyond(self, rows: Array, predicted: Array) -> NDArray[np.intp]:
         """Return the places of predictions that were moved to a bound of the response."""
-        ...
 
     def parts(self) -> FitParts:
         """Return the parts that summaries, reports and model files show."""
-        ...
 
     def record(self) -> Record:
         """Return plain data for the model file; moments are not in it."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -123,6 +118,11 @@ class FitParts:
     def line(self) -> LinearFit | None:
         """The linear fit of the features alone, if it predicts."""
         return None if self.derived else self.coefficients
+
+
+def finite(value: float) -> float | None:
+    """Return a number that JSON can hold; None for NaN and infinity."""
+    return value if math.isfinite(value) else None
 
 
 def plain(value: Any, double: Callable[[float], Any] = float) -> Any:

@@ -225,22 +225,9 @@ def recentred(covariance: Array, old: Array, new: Array) -> Array:
     return T @ covariance @ T.T
 
 
-def coefficient_intervals(fit: LinearFit, coverage: float = 0.95) -> Array | None:
-    """Return the interval of the intercept and of each coefficient, where their errors are known.
-
-    Parameters
-    ----------
-    fit : LinearFit
-        A fit.
-    coverage : float, default=0.95
-        Probability that an interval holds the truth, according to the model.
-
-    Returns
-    -------
-    array of shape (d + 1, 2) or None
-    """
-    width = fit.distribution.quantile(coverage)
+def coefficient_intervals(fit: LinearFit) -> Array | None:
+    """Return the 95 % intervals of intercept and coefficients, where their errors are known."""
     if fit.standard_errors is None:
         return None
-    centre = np.append(fit.intercept, fit.coef)
+    width, centre = fit.distribution.quantile(0.95), np.append(fit.intercept, fit.coef)
     return centre[:, None] + width * np.outer(fit.standard_errors, [-1.0, 1.0])

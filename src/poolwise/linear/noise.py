@@ -11,7 +11,7 @@ from poolwise.linear.regress import Ddof, regress
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import HEAVIEST, WEIGHTS
 from poolwise.numerics.least_squares import plain_residual
-from poolwise.numerics.option_checks import check_number
+from poolwise.numerics.options import check_number
 from poolwise.wording import rows_for
 
 

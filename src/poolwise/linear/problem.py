@@ -21,7 +21,6 @@ class Rows(Protocol):
 
     def blocks(self, names: Sequence[str]) -> Iterator[tuple[Array, Array | None]]:
         """Yield blocks of these columns, with the rows' weights (None: all one)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,4 +147,3 @@ class Method(Protocol):
 
     def solve(self, problem: Problem) -> Fit:
         """Return the fit of this method."""
-        ...

@@ -16,16 +16,11 @@ from poolwise.errors import BadOption
 class StudentT:
     """Student's distribution, or the normal one.
 
-    Parameters
-    ----------
-    freedom : float, default=inf
-        Degrees of freedom; infinite for the normal distribution.
-    deviation : {"plugged in", "averaged"}, default="plugged in"
-        Whether standard deviations are computed from an estimate of the noise, or from its
-        posterior mean, which includes the uncertainty of the noise.
+    Standard deviations are computed from an estimate of the noise, "plugged in", or from its
+    posterior mean, which includes the uncertainty of the noise: "averaged".
     """
 
-    freedom: float = float("inf")
+    freedom: float = float("inf")  # degrees of freedom; infinite for the normal distribution
     deviation: Literal["plugged in", "averaged"] = "plugged in"
 
     def quantile(self, coverage: float) -> float:

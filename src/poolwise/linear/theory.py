@@ -24,8 +24,7 @@ from poolwise.linear.problem import Problem
 from poolwise.linear.regress import solve_named
 from poolwise.moments.moments import Moments
 from poolwise.numerics.least_squares import inverse_of
-from poolwise.numerics.option_checks import check_number
-from poolwise.numerics.precision import rounding_error
+from poolwise.numerics.options import check_number
 
 POOR_VARIANCE = 1e-3  # largest relative rounding error of a variance that is returned
 
@@ -185,8 +184,7 @@ def transfer_gain_of(problem: Problem, fit: LinearFit) -> float | None:
         return 0.0
     if fit.covariance is None or alone.covariance is None or alone.cautions:
         return None
-    target = problem.target
-    if rounding_error(target.scatter, target.index(problem.features)) > POOR_VARIANCE:
+    if problem.target.rounding_error(problem.features) > POOR_VARIANCE:
         return None
     ratio = fit.noise / alone.noise if fit.noise and alone.noise else 1.0  # of their divisors
     with np.errstate(over="ignore", invalid="ignore"):

@@ -76,21 +76,17 @@ class BayesPooling(BaseEstimator):
         if own.response_unit == 0.0:
             return replace(_constant(problem), bounds=self._bounds(problem), cautions=cautions)
         stack = Stack.of(problem, own)
-        history, unit = stack.history, own.response_unit**2
-        agree, conflict = history.slopes_agree, history.conflict
-        noise = {n: unit * s.noise for n, s in history.sources.items()}
-        weight = {
-            n: stack.share * a * unit * history.full.noise / noise[n] for n, a in agree.items()
-        }
+        judged, unit = stack.history.judged, own.response_unit**2
+        kept = {n: judged[n] for n in problem.sources if n in judged}
+        unused, noise = dict.fromkeys(problem.sources), unit * stack.history.full.noise
         return replace(
             self._fit(problem, stack),
-            source_noise={n: noise.get(n) for n in problem.sources},
-            weights={n: weight.get(n, 0.0) for n in problem.sources},
-            conflict={n: conflict[n] for n in problem.sources if n in conflict},
-            level_conflict={
-                n: conflict[n] + agree[n] - 1.0 for n in problem.sources if n in conflict
-            },
-            share=stack.share if agree else None,
+            source_noise=unused | {n: unit * s.noise for n, s in kept.items()},
+            weights=dict.fromkeys(unused, 0.0)
+            | {n: stack.share * s.slopes_agree * noise / (unit * s.noise) for n, s in kept.items()},
+            conflict={n: s.conflict for n, s in kept.items()},
+            level_conflict={n: s.conflict + s.slopes_agree - 1.0 for n, s in kept.items()},
+            share=stack.share if kept else None,
             dropped=own.dropped,
             cautions=cautions,
         )
@@ -119,7 +115,6 @@ class BayesPooling(BaseEstimator):
 
     def _bounds(self, problem: Problem) -> tuple[float, float] | None:
         """Return the range of predictions."""
-        y = problem.response
         if self.bounds is None:
             return None
         given = np.asarray(self.bounds)
@@ -128,12 +123,15 @@ class BayesPooling(BaseEstimator):
             return float(given[0]), float(given[1])
         if not is_numeric or given.ndim or not 0.0 <= given < np.inf:
             raise BadOption.of("bounds", self.bounds, "a number, a pair (low, high), or None")
-        share = float(given)
-        tables = [problem.target, *problem.sources.values()]
-        at = [t.place[y] for t in tables]
-        low = min(float(t.low[j]) for t, j in zip(tables, at, strict=True))
-        high = max(float(t.high[j]) for t, j in zip(tables, at, strict=True))
+        share, (low, high) = float(given), response_range(problem)
         return low - share * (high - low), high + share * (high - low)
+
+
+def response_range(problem: Problem) -> tuple[float, float]:
+    """Return the least and the greatest response of all tables."""
+    tables = [problem.target, *problem.sources.values()]
+    at = [(table, table.place[problem.response]) for table in tables]
+    return min(float(t.low[j]) for t, j in at), max(float(t.high[j]) for t, j in at)
 
 
 def _unscaled(

@@ -15,8 +15,7 @@ from poolwise.linear.problem import Problem
 from poolwise.linear.regress import Ddof, regress
 from poolwise.linear.theory import POOR_VARIANCE, PooledTable, pooled_variance
 from poolwise.moments.moments import Moments
-from poolwise.numerics.option_checks import check_number
-from poolwise.numerics.precision import rounding_error
+from poolwise.numerics.options import check_number
 from poolwise.wording import listed
 
 
@@ -96,7 +95,7 @@ class DataPooling(BaseEstimator):
         if self.weights is None and not noise.cautions and fit.covariance is not None and fit.noise:
             ratio, at_zero = known[0] / fit.noise, fit.intercept_variance  # the weights are optimal
             return ratio * fit.covariance, None if at_zero is None else ratio * at_zero
-        if rounding_error(pool.scatter, pool.index(fit.names)) > POOR_VARIANCE:
+        if pool.rounding_error(fit.names) > POOR_VARIANCE:
             return None, None  # sums in doubles would have no correct digit here
         parts = list(map(PooledTable, tables, known, (1.0, *noise.weights.values())))
         return pooled_variance(parts, fit.names, fit.centre, intercept=intercept), None

@@ -15,7 +15,7 @@ from poolwise.linear.noise import source_noises
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import regress, solve_named
 from poolwise.moments.moments import Moments
-from poolwise.numerics.option_checks import check_number
+from poolwise.numerics.options import check_number
 
 
 class Imputing(BaseEstimator):

@@ -16,8 +16,7 @@ from poolwise.linear.problem import Problem, Rows
 from poolwise.methods.feature_transfer import Imputing, fit_of_imputed, varying
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import Block
-from poolwise.numerics.option_checks import check_number
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision, check_number
 from poolwise.wording import listed
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits

@@ -20,7 +20,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from poolwise._typing import Array
 from poolwise.errors import BadOption, NotInstalled, NotWritten
 from poolwise.model.fitted_model import FittedModel
 from poolwise.model.prediction import fits_on
@@ -228,14 +227,14 @@ def _with_text(made: _Graph, total: str, texts: str, j: int, term: TextTerm) -> 
         why = f"a level of column {term.name!r} is not valid Unicode"
         what = f"The model cannot be written as ONNX: {why}."
         raise NotWritten(what, "Rename it and fit again.")
-    column = made.node("Gather", texts, made.whole([j]), axis=1)
-    is_level = made.node("Equal", column, made.texts(list(term.adds)))
+    column = made.node("Gather", texts, made.constant([j], np.int64), axis=1)
+    is_level = made.node("Equal", column, made.constant([list(term.adds)], object))
     ones = made.node("Cast", is_level, to=made.onnx.TensorProto.DOUBLE)
     adds = made.constant([[add] for add in term.adds.values()])
     total = made.node("Add", total, made.node("MatMul", ones, adds))
     if term.ignores_unseen:
         return total
-    found = made.node("ReduceMax", ones, made.whole([1]), keepdims=1)
+    found = made.node("ReduceMax", ones, made.constant([1], np.int64), keepdims=1)
     is_known = made.node("Greater", found, made.constant(0.5))
     return made.node("Where", is_known, total, made.constant(np.nan))
 
@@ -254,24 +253,11 @@ class _Graph:
         self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n", columns]))
         return name
 
-    def constant(self, values: Any) -> str:
-        """Add a constant of doubles."""
-        return self._hold(np.array(values, dtype=np.float64))
-
-    def whole(self, values: list[int]) -> str:
-        """Add a constant of whole numbers."""
-        return self._hold(np.array(values, dtype=np.int64))
-
-    def _hold(self, values: Array | Any) -> str:
+    def constant(self, values: Any, kind: type[Any] = np.float64) -> str:
+        """Add a constant of doubles, of whole numbers (``np.int64``) or of texts (``object``)."""
         name = f"constant_{len(self.constants)}"
-        self.constants.append(self.onnx.numpy_helper.from_array(values, name))
-        return name
-
-    def texts(self, values: list[str]) -> str:
-        """Add a constant row of texts."""
-        name = f"constant_{len(self.constants)}"
-        kind, content = self.onnx.TensorProto.STRING, [v.encode("utf-8") for v in values]
-        self.constants.append(self.onnx.helper.make_tensor(name, kind, [1, len(values)], content))
+        held = self.onnx.numpy_helper.from_array(np.array(values, dtype=kind), name)
+        self.constants.append(held)
         return name
 
     def node(self, operator: str, *inputs: str, name: str = "", **attributes: int) -> str:
@@ -284,7 +270,7 @@ class _Graph:
     def model(self, total: str, line: Line) -> Any:
         """Return the model, checked."""
         helper = self.onnx.helper
-        end = self.node("Squeeze", total, self.whole([1]), name="prediction")
+        end = self.node("Squeeze", total, self.constant([1], np.int64), name="prediction")
         output = helper.make_tensor_value_info(end, self.onnx.TensorProto.DOUBLE, ["n"])
         whole = helper.make_graph(self.nodes, "poolwise", self.inputs, [output], self.constants)
         opset = helper.make_opsetid("", OPSET)

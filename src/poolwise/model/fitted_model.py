@@ -20,8 +20,7 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Method, Problem
 from poolwise.linear.theory import transfer_gain_of
 from poolwise.methods import method_of, name_of_method
-from poolwise.numerics.option_checks import checked_jobs
-from poolwise.numerics.precision import check_precision
+from poolwise.numerics.options import check_precision, checked_jobs
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.encoding import Column, Levels
 from poolwise.tables.intake import Intake, MomentsIntake, gather

@@ -87,7 +87,11 @@ def fits_on(model: FittedModel, patterns: Sequence[Sequence[Column]]) -> list[Fi
     names = set(encoded(model.columns))
     lacking = [tuple(sorted(names.difference(encoded(has)))) for has in patterns]
     wanted = [lacks for lacks in lacking if lacks]
-    fits = dict(zip(wanted, _fits_without(model, wanted), strict=True)) if wanted else {}
+    fits: dict[tuple[str, ...], Fit] = {}
+    if wanted:
+        problem = model.known_problem(f"a row without {listed(wanted[0])}")
+        found = solved_without(model.method, problem, wanted, model.fit)
+        fits = dict(zip(wanted, found, strict=True))
     return [fits[lacks] if lacks else model.fit for lacks in lacking]
 
 
@@ -136,9 +140,3 @@ def _groups(
             found = {n: int(b) for n, b in zip(encoded(there), bad, strict=True) if b}
             raise NotFinite.of(found, table.rows, "the table to predict")
         yield rows, fit, values
-
-
-def _fits_without(model: FittedModel, patterns: Sequence[Sequence[str]]) -> Sequence[Fit]:
-    """Return the fits for rows that lack these features."""
-    problem = model.known_problem(f"a row without {listed(patterns[0])}")
-    return solved_without(model.method, problem, patterns, model.fit)

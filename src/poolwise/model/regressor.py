@@ -13,7 +13,7 @@ from poolwise.model.prediction import intervals, predictions
 from poolwise.model.saving import Saving
 from poolwise.model.summary import Summary, summary_of
 from poolwise.model.updating import Updating
-from poolwise.numerics.precision import Precision
+from poolwise.numerics.options import Precision
 
 
 class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):

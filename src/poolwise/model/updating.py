@@ -9,27 +9,13 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import (
-    BadColumns,
-    BadOption,
-    BadSource,
-    NeedsRows,
-    PoolwiseWarning,
-)
+from poolwise.errors import BadColumns, BadOption, BadSource, NeedsRows, PoolwiseWarning
 from poolwise.linear.problem import Problem
 from poolwise.methods import needs_rows
-from poolwise.model.fitted_model import (
-    FittedModel,
-    all_or_nothing,
-    check_options,
-    fitted,
-    solved,
-    warn,
-)
+from poolwise.model.fitted_model import all_or_nothing, check_options, fitted, solved, warn
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
-from poolwise.numerics.option_checks import checked_jobs
-from poolwise.numerics.precision import PRECISIONS, Precision
+from poolwise.numerics.options import PRECISIONS, Precision, checked_jobs
 from poolwise.tables.encoding import Levels
 from poolwise.tables.intake import MomentsIntake, checked_response, open_rows, read_tables
 from poolwise.tables.memory import ArrayTable, Table, name_of
@@ -153,8 +139,9 @@ def _change(
         )
     problem = model.known_problem("forget" if forget else "update")
     verb: Verb = "subtract" if forget else "add"
-    by_moments = X is None or is_moments(X)
-    target: Table = ArrayTable(np.zeros((0, len(model.columns))), _names(model))
+    by_moments = X is None or isinstance(X, Moments) or is_moments_path(X)
+    names = tuple(column.name for column in model.columns)
+    target: Table = ArrayTable(np.zeros((0, len(names))), names)
     response: Any = np.zeros(0)
     if not by_moments:
         if y is None:
@@ -170,7 +157,8 @@ def _change(
         )
     precision: Precision = estimator.precision
     if precision == "auto":  # as many digits as any table has
-        precision = max((problem.target, *problem.sources.values()), key=_digits).precision
+        tables = (problem.target, *problem.sources.values())
+        precision = max((table.precision for table in tables), key=PRECISIONS.index)
     read = read_tables(
         target,
         response,
@@ -191,10 +179,10 @@ def _change(
         rows, told = _encoded(given, problem.target, model.levels, problem.response, verb)
         cautions += tuple(told)
     own = _merged(problem.target, rows, verb, "the target")
-    tables = dict(problem.sources)
+    merged = dict(problem.sources)
     for source, part in read.moments.items():
-        if source in tables:
-            tables[source] = _merged(tables[source], part, verb, f"source {source!r}")
+        if source in merged:
+            merged[source] = _merged(merged[source], part, verb, f"source {source!r}")
         elif forget and part.weight:
             raise BadSource(
                 f"There is no source {source!r} to take rows from; there are "
@@ -202,7 +190,7 @@ def _change(
                 "Rows are forgotten from the source they were given under.",
             )
         else:
-            tables[source] = part
+            merged[source] = part
     lacking = {
         column.name
         for column in model.columns
@@ -210,7 +198,7 @@ def _change(
         if not set(column.outputs) <= {*part.names}
     }
     change = MomentsIntake(
-        problem=Problem(own, tables, problem.response, problem.intercept),
+        problem=Problem(own, merged, problem.response, problem.intercept),
         columns=model.columns,
         levels=model.levels,
         optional=read.lacking.union(lacking, model.optional_columns),
@@ -218,19 +206,6 @@ def _change(
     )
     estimator._fitted, warnings = solved(estimator.method, change, model.own_name)
     return warnings
-
-
-def is_moments(thing: object) -> bool:
-    """Return whether an object is moments, or a path of them."""
-    return isinstance(thing, Moments) or is_moments_path(thing)
-
-
-def _names(model: FittedModel) -> tuple[str, ...]:
-    return tuple(column.name for column in model.columns)
-
-
-def _digits(table: Moments) -> int:
-    return PRECISIONS.index(table.precision)
 
 
 def _encoded(

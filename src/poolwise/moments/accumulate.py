@@ -14,14 +14,9 @@ from poolwise.moments.merging import merged
 from poolwise.numerics.chunks import LARGEST, Block, check_sizes, chunks
 from poolwise.numerics.double_double import Pair
 from poolwise.numerics.exact_sums import ExactRun, ExactSums
-from poolwise.numerics.precision import (
-    Kept,
-    Precision,
-    chosen,
-    needed,
-)
+from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.numerics.row_sums import RowSums, SlicedSums
-from poolwise.numerics.scatter import Scatter
+from poolwise.numerics.scatter import Scatter, needed, rounding_error
 
 if TYPE_CHECKING:
     from poolwise.moments.moments import Moments
@@ -65,17 +60,9 @@ class MomentsFactory:
     ) -> Moments:
         """Return moments whose weight and mean are pairs of doubles."""
         make: Any = cls
+        w, tail = float(weight.high), float(weight.low)
         found: Moments = make(
-            tuple(names),
-            rows,
-            float(weight.high),
-            mean.high,
-            mean.low,
-            scatter,
-            low,
-            high,
-            float(weight.low),
-            sums,
+            tuple(names), rows, w, mean.high, mean.low, scatter, low, high, tail, sums
         )
         return found
 
@@ -261,6 +248,14 @@ class MomentsFactory:
         )
         return found
 
+    def needed_precision(self: Any, *, intercept: bool = True) -> Kept:
+        """Return the precision that gives enough digits in regressions of any column on others."""
+        return needed(self.scatter if intercept else self.about_zero())
+
+    def rounding_error(self: Any, names: Sequence[str]) -> float:
+        """Estimate the relative error of coefficients of columns due to rounding to doubles."""
+        return rounding_error(self.scatter, self.index(names))
+
     def better_precision(
         self: Any, wholes: Sequence[Sequence[str]] = (), *, intercept: bool = True
     ) -> Kept:
@@ -289,7 +284,7 @@ class MomentsFactory:
                 self.scatter, [j for j in range(len(varies)) if j not in spare] if spare else None
             )
         else:
-            better = needed(self.about_zero())
+            better = self.needed_precision(intercept=False)
         if kept == "fast":
             return "accurate" if better != "fast" else "fast"
         return "exact" if better == "exact" else kept

@@ -17,7 +17,7 @@ from poolwise.errors import BadColumns, CannotSubtract
 from poolwise.moments.moment_checks import flaw_of, rounding_of
 from poolwise.numerics.double_double import Pair, stacked
 from poolwise.numerics.exact_sums import ExactSums, Integers
-from poolwise.numerics.precision import PRECISIONS, Kept
+from poolwise.numerics.options import PRECISIONS, Kept
 
 if TYPE_CHECKING:
     from poolwise.moments.moments import Moments

@@ -27,20 +27,8 @@ def flaw_of(
     """Return why no rows can have these moments, or None.
 
     A mean lies in its range. A scatter is positive semidefinite, and the scatter of a column is at
-    most a quarter of its weight times its squared range (Popoviciu's inequality).
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the columns.
-    weight : float
-        Sum of the weights, positive.
-    mean, low, high : array of shape (p,)
-        Mean and range of each column.
-    scatter : array of shape (p, p)
-        Centred second moments.
-    rounding : array of shape (p,)
-        Rounding error of the scatter of each column.
+    most a quarter of its weight times its squared range (Popoviciu's inequality). ``rounding`` is
+    the rounding error of the scatter of each column.
     """
     size = np.maximum(np.abs(low), np.abs(high))
     room, own = NEAR * size, scatter.diagonal()

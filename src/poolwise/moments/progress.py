@@ -27,28 +27,16 @@ def tracked(
 ) -> Iterator[T]:
     """Yield items, and show a bar with the time left after two seconds.
 
-    Parameters
-    ----------
-    items : iterable
-        The items.
-    total : float
-        Number of items, or their total work.
-    label : str
-        Text beside the bar.
-    work : callable, optional
-        Work of an item; one by default.
-    show : bool, optional
-        Whether to show a bar; unless given, on a terminal and in a notebook. It needs rich,
-        which comes with ``poolwise[cli]``; without it nothing is shown.
+    ``total`` is the number of items or, where ``work`` is given, the work of all of them. Unless
+    ``show`` is given, the bar is shown on a terminal and in a notebook. It needs rich, which comes
+    with ``poolwise[cli]``; without it nothing is shown.
     """
     if not _shown(show):
         yield from items
         return
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import TimeRemainingColumn
 
-    with _bar(
-        TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
-    ) as bar:
+    with _bar(TimeRemainingColumn()) as bar:
         task = bar.add_task(label, total=total)
         for item in items:
             yield item
@@ -57,22 +45,13 @@ def tracked(
 
 @contextmanager
 def waiting(label: str, *, show: bool | None = None) -> Iterator[None]:
-    """Show the elapsed time of work of unknown length.
-
-    Parameters
-    ----------
-    label : str
-        What is being done.
-    show : bool, optional
-        As in ``tracked``.
-    """
+    """Show the elapsed time of work of unknown length; ``show`` as in ``tracked``."""
     if not _shown(show):
         yield
         return
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with _bar(*columns) as bar:
+    with _bar(TimeElapsedColumn()) as bar:
         bar.add_task(label, total=None)
         yield
 
@@ -81,43 +60,21 @@ def waiting(label: str, *, show: bool | None = None) -> Iterator[None]:
 def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterator[ReadingBar]:
     """Yield a bar of bytes and rows, to be advanced while files are read.
 
-    Parameters
-    ----------
-    label : str
-        What is being read.
-    size : float
-        Bytes of all files; zero if unknown, and the bar does not show how much is left.
-    show : bool, optional
-        As in ``tracked``; if no bar is shown, advancing it has no effect.
+    ``size`` is the number of bytes of all files, zero if unknown; ``show`` is as in ``tracked``. If
+    no bar is shown, advancing it has no effect.
     """
     if not _shown(show):
         yield ReadingBar(None, label, size)
         return
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import DownloadColumn, TextColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TextColumn("{task.fields[rows]:,} rows"),
-        TimeRemainingColumn(),
-    )
-    with _bar(*columns) as bar:
+    rows = TextColumn("{task.fields[rows]:,} rows")
+    with _bar(DownloadColumn(), rows, TimeRemainingColumn()) as bar:
         yield ReadingBar(bar, label, size)
 
 
 class ReadingBar:
-    """Bytes and rows read so far.
-
-    Parameters
-    ----------
-    bar : rich.progress.Progress or None
-        Where they are drawn.
-    label : str
-        What is being read.
-    size : float
-        Bytes to read; zero if unknown.
-    """
+    """Bytes and rows read so far."""
 
     def __init__(self, bar: Progress | None, label: str, size: float) -> None:
         self._bar, self.rows, self.bytes = bar, 0, 0.0
@@ -132,9 +89,9 @@ class ReadingBar:
 
 
 def _bar(*columns: ProgressColumn) -> Progress:
-    """Return a bar that refreshes itself and appears after two seconds."""
+    """Return a bar with a label and these columns, which appears after two seconds."""
     from rich.console import Console, RenderableType
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TextColumn
 
     start = time.monotonic()
 
@@ -144,7 +101,12 @@ def _bar(*columns: ProgressColumn) -> Progress:
 
     # Speed over the last ten minutes: an item may take a minute.
     return PatientProgress(
-        *columns, console=Console(stderr=True), transient=True, speed_estimate_period=600.0
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        speed_estimate_period=600.0,
     )
 
 

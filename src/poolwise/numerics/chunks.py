@@ -33,7 +33,9 @@ def chunks(
 
     There must be ``columns`` columns. If ``long``, yield more rows where columns are few.
     """
-    most = max(CHUNK, min(LONG, _power_of_two(VALUES // (columns + 1)))) if long else CHUNK
+    most = CHUNK
+    if long:  # the largest power of two that is not too many values
+        most = max(CHUNK, min(LONG, 2 ** ((VALUES // (columns + 1)).bit_length() - 1)))
     buffer = np.empty((columns + 1, 0))
     for parts, weights in blocks:
         arrays = [_numbers(part) for part in parts]
@@ -93,10 +95,6 @@ def _fill(z: Array, arrays: Sequence[NDArray[np.generic]], start: int) -> None:
         for row in range(0, size, TILE):  # tiles of both fit the cache
             z[at : at + part.shape[1], row : row + TILE] = part[row : row + TILE].T
         at += part.shape[1]
-
-
-def _power_of_two(most: int) -> int:
-    return int(2 ** (most.bit_length() - 1))
 
 
 def doubles(array: NDArray[np.generic], where: str = "the input") -> Array:

@@ -45,7 +45,8 @@ class ExactSums:
     @classmethod
     def zero(cls, columns: int) -> ExactSums:
         """No rows."""
-        return cls(np.full((columns + 1, columns + 1), 0, dtype=object), _no_units(columns + 1))
+        size = columns + 1
+        return cls(np.full((size, size), 0, dtype=object), np.zeros(size, dtype=np.intp))
 
     def __add__(self, other: ExactSums) -> ExactSums:
         units = np.minimum(self.units, other.units)
@@ -66,7 +67,7 @@ class ExactSums:
         full = np.zeros((len(matrix) + 1, len(self.gram)))
         full[:-1, :-1], full[:-1, -1], full[-1, -1] = matrix, shift, 1.0
         whole = np.full(full.shape, 0, dtype=object)
-        units = _no_units(len(full))
+        units = np.zeros(len(full), dtype=np.intp)
         for i, row in enumerate(full):
             terms = {j: _whole(row[j]) for j in np.flatnonzero(row)}
             least = min((int(self.units[j]) + e for j, (_, e) in terms.items()), default=0)
@@ -95,7 +96,7 @@ class ExactSums:
         """
         total, size = self.units[:, None] + self.units, len(self.units)
         powers = [
-            [_trailing_zeros(g) + int(u) for g, u in zip(row, own, strict=True) if g]
+            [(g & -g).bit_length() - 1 + int(u) for g, u in zip(row, own, strict=True) if g]
             for row, own in zip(self.gram, total, strict=True)
         ]
         units = np.array([min(own, default=0) // 2 for own in powers], dtype=np.intp)
@@ -270,14 +271,6 @@ def _sizes(column: Array, w: Array | None) -> NDArray[np.intp]:
 def _bits(count: int) -> NDArray[np.intp]:
     """Return how many bits after the point each slice ends."""
     return FIRST + LATER * np.arange(count)
-
-
-def _no_units(size: int) -> NDArray[np.intp]:
-    return np.zeros(size, dtype=np.intp)
-
-
-def _trailing_zeros(integer: int) -> int:
-    return (integer & -integer).bit_length() - 1
 
 
 def _whole(number: float | Fraction) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.numerics.double_double import Pair
-from poolwise.numerics.precision import LEFT_IN_DOUBLES, root_in_doubles
+from poolwise.numerics.scatter import LEFT_IN_DOUBLES, root_in_doubles
 
 # Share of a column's variance, per feature, below which it counts as zero: in pairs because the
 # columns themselves are rounded.

@@ -11,8 +11,7 @@ import numpy as np
 from poolwise._typing import Array
 from poolwise.numerics.double_double import Pair, two_product
 from poolwise.numerics.inverse_root import LEFT_IN_PAIRS, InverseRoot, inverse_root
-from poolwise.numerics.precision import LEFT_IN_DOUBLES, inflation
-from poolwise.numerics.scatter import Scatter
+from poolwise.numerics.scatter import LEFT_IN_DOUBLES, Scatter, inflation
 
 FARTHEST = 2.0**100  # squared distance from zero, in variances, at which no digit is left
 # Share of the terms of a residual that is rounding: of sums in pairs, and of sums rounded once.

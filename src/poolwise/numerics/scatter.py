@@ -13,7 +13,14 @@ import numpy as np
 
 from poolwise._typing import Array
 from poolwise.numerics.double_double import Pair
+from poolwise.numerics.options import Kept
 
+# Relative error of coefficients, due to rounding the scatter to doubles, that justifies a second
+# pass: with two doubles, and without rounding.
+POOR, HOPELESS = 1e-10, 0.1
+# Share of a column's variance, per feature, below which it counts as zero: in doubles because sums
+# of squares are rounded.
+LEFT_IN_DOUBLES = 4 * float(np.finfo(np.float64).eps)
 LAST_DIGITS = 1e-9  # least eigenvalue of a correlation matrix, per column, that is left alone
 
 
@@ -31,11 +38,6 @@ class Scatter:
     def zero(cls, columns: int) -> Scatter:
         """Return the scatter of no rows, with all digits."""
         return cls(np.zeros((columns, columns)), np.zeros((columns, columns)))
-
-    @classmethod
-    def of(cls, high: Array, low: Array | None = None) -> Scatter:
-        """Make a scatter of a symmetric matrix, and the part of it lost to rounding if known."""
-        return cls(high, low)
 
     @classmethod
     def of_pair(cls, pair: Pair) -> Scatter:
@@ -150,3 +152,39 @@ class Scatter:
     def between(self, rows: Sequence[int], columns: Sequence[int]) -> Array:
         """Return some rows and columns of the matrix, as doubles."""
         return self.high[np.asarray(rows, dtype=np.intp)[:, None], columns]
+
+
+def needed(scatter: Scatter, columns: Sequence[int] | None = None) -> Kept:
+    """Return the precision that gives enough digits in regressions of any column on others."""
+    error = rounding_error(scatter, columns)
+    return "exact" if error > HOPELESS else "accurate" if error > POOR else "fast"
+
+
+def rounding_error(scatter: Scatter, columns: Sequence[int] | None = None) -> float:
+    """Estimate the relative error of coefficients due to rounding to doubles.
+
+    Of these columns, or of any column on the others.
+    """
+    size = scatter.high.diagonal()
+    at = np.arange(len(size)) if columns is None else np.asarray(columns, dtype=np.intp)
+    varies = at[size[at] > 0.0]
+    A = scatter.high[varies[:, None], varies]
+    unit = 1.0 / np.sqrt(A.diagonal())
+    return root_in_doubles(A * unit[:, None] * unit)[1]
+
+
+def root_in_doubles(A: Array) -> tuple[Array, float]:
+    """Return an inverse root in doubles, and the error of its square.
+
+    The error is infinite if the matrix seems indefinite.
+    """
+    try:
+        root: Array = np.linalg.inv(np.linalg.cholesky(A))
+    except np.linalg.LinAlgError:
+        return np.zeros(A.shape), np.inf
+    return root, LEFT_IN_DOUBLES * inflation(A, root)
+
+
+def inflation(A: Array, root: Array) -> float:
+    """Return a bound of the condition: features times the sum of their variance inflation."""
+    return len(A) * float((root**2).sum(axis=0) @ A.diagonal())

@@ -22,7 +22,6 @@ from poolwise.evaluation.target_folds import (
 from poolwise.evaluation.verdict import Verdict, no_history, verdict
 from poolwise.linear.problem import Method
 from poolwise.methods import METHOD_LABELS
-from poolwise.numerics.precision import Precision
 from poolwise.report.number_format import number
 from poolwise.tables.intake import Intake
 from poolwise.wording import change_range, plural, than
@@ -57,7 +56,6 @@ def compared(
     *,
     methods: Any = None,
     cv: Any = None,
-    precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
 ) -> tuple[dict[str, Any], Comparison | None]:
@@ -73,7 +71,6 @@ def compared(
             intake,
             methods={**contenders, name: method},
             cv=cv,
-            precision=precision,
             random_state=random_state,
             progress=progress,
             judged=name,

@@ -11,7 +11,6 @@ from poolwise.errors import NeedsRows, TooFewRows
 from poolwise.evaluation.compare import fold_fits
 from poolwise.linear.problem import Method
 from poolwise.moments.progress import tracked
-from poolwise.numerics.precision import Precision
 from poolwise.tables.intake import Intake
 from poolwise.wording import plural
 
@@ -25,7 +24,6 @@ def residuals(
     method: Method,
     *,
     folds: int,
-    precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
 ) -> dict[str, Any]:
@@ -38,9 +36,7 @@ def residuals(
     predicted, left, inside, beyond = (np.full(rows, np.nan) for _ in range(4))
     is_known = True
     try:
-        fits = fold_fits(
-            intake, method, folds=folds, precision=precision, random_state=random_state
-        )
+        fits = fold_fits(intake, method, folds=folds, random_state=random_state)
         for test, X, y, fit in tracked(fits, min(folds, rows), "Residuals", show=progress):
             predicted[test] = fit.predict(X)
             left[test] = y - predicted[test]

@@ -19,33 +19,15 @@ class Dropped(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """The use of every column, from the names of the columns alone.
-
-    Parameters
-    ----------
-    response : str
-        The column to predict.
-    features : tuple of str
-        The columns of the target that the model uses.
-    shared : tuple of str
-        Features that all sources have.
-    new : tuple of str
-        Features that no source has.
-    partly : mapping of str to tuple of str
-        Features that some sources have, and the sources that lack them.
-    dropped : tuple of Dropped
-        Columns of any table that the model does not use.
-    sources : tuple of str
-        Names of the sources.
-    """
+    """The use of every column, from the names of the columns alone."""
 
     response: str
-    features: tuple[str, ...]
-    shared: tuple[str, ...]
-    new: tuple[str, ...]
-    partly: Mapping[str, tuple[str, ...]]
-    dropped: tuple[Dropped, ...]
-    sources: tuple[str, ...]
+    features: tuple[str, ...]  # columns of the target that the model uses
+    shared: tuple[str, ...]  # features that all sources have
+    new: tuple[str, ...]  # features that no source has
+    partly: Mapping[str, tuple[str, ...]]  # features of some sources, and the sources without them
+    dropped: tuple[Dropped, ...]  # columns of any table that the model does not use
+    sources: tuple[str, ...]  # their names
 
     @classmethod
     def of(
@@ -58,22 +40,9 @@ class Account:
         unwanted: Mapping[str, str] | None = None,
         weights: Collection[str] = (),
     ) -> Account:
-        """Match columns by name.
+        """Match the columns of the target and of each source by name.
 
-        Parameters
-        ----------
-        response : str
-            The column to predict.
-        target : sequence of str
-            Columns of the target.
-        sources : mapping of str to sequence of str
-            Columns of each source.
-        target_name : str
-            Name of the target in messages.
-        unwanted : mapping of str to str, optional
-            Columns that are not to be used, and why.
-        weights : collection of str
-            Columns that hold row weights.
+        ``unwanted`` are columns that are not to be used, and why; ``weights`` hold row weights.
         """
         why, apart = unwanted or {}, (response, *weights)
         features = tuple(n for n in target if n not in why and n not in apart)

@@ -20,7 +20,7 @@ from poolwise.errors import BadColumns, LeftOut, NotFinite, NotNumeric, Poolwise
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import weights_as_numbers
-from poolwise.numerics.precision import PRECISIONS, Kept, Precision, chosen, needed
+from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
 from poolwise.tables.encoding import (
     Column,
     KnownLevels,
@@ -80,6 +80,7 @@ class Intake(MomentsIntake):
     rows: TableRows  # the complete rows of the target
     positions: NDArray[np.intp]  # of these rows in the target's table
     own_name: str | None  # name of the response, where it is a named series
+    precision: Precision  # with which tables are read
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,6 +160,7 @@ def gather(
         rows=tables.complete,
         positions=tables.positions,
         own_name=own_name,
+        precision=precision,
     )
 
 
@@ -337,7 +339,7 @@ def digits_needed(problem: Problem) -> Kept:
     pool = problem.target
     for source in problem.sources.values():
         pool += problem.filled(source)
-    return needed(pool.scatter if problem.intercept else pool.about_zero())
+    return pool.needed_precision(intercept=problem.intercept)
 
 
 def _read_again(moments: Moments, rows: Pattern, better: Kept) -> Moments:

@@ -26,28 +26,22 @@ class Table(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        ...
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        ...
 
     def levels(self, names: Sequence[str]) -> KnownLevels:
         """Return the sorted levels of text columns, None for numbers; leave out empty columns."""
-        ...
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return for each row and column whether the value is missing (null or NaN)."""
-        ...
 
     def read(self, columns: Sequence[Column], start: int, stop: int) -> Array:
         """Return rows of encoded columns; a missing value is NaN."""
-        ...
 
     def take(self, index: NDArray[np.intp]) -> Table:
         """Return the table of some rows."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,7 @@ from poolwise.errors import (
     PoolwiseWarning,
 )
 from poolwise.moments.moments import Moments
-from poolwise.numerics.option_checks import checked_jobs
-from poolwise.numerics.precision import Precision, check_precision
+from poolwise.numerics.options import Precision, check_precision, checked_jobs
 from poolwise.tables.all_columns import Opened, Wanted, open_columns
 from poolwise.tables.encoding import Column, KnownLevels, encoded
 from poolwise.tables.files import Files, Nulls

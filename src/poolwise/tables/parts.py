@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from poolwise.moments.atomic_write import write
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import SUFFIX
 from poolwise.moments.progress import reading_bar
-from poolwise.numerics.precision import PRECISIONS, Kept, Precision, chosen
+from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
 from poolwise.tables.encoding import Column, KnownLevels, wholes
 from poolwise.tables.file_reader import Reader
 from poolwise.tables.file_table import FileBatches
@@ -166,16 +166,16 @@ class PartedRows:
     def _files(self, precision: Precision, kept: Kept) -> list[FilePart]:
         """Return the moments of each file, from the folder or from its rows."""
         batches, table = self._batches, self.table
-        options = repr((_poolwise(), sorted(batches.kinds.items()), self.names, self.response))
+        made_by = sys.modules["poolwise"].__version__
+        options = repr((made_by, sorted(batches.kinds.items()), self.names, self.response))
         options += repr((batches.keys, str(batches.expression), table.weights, table.nulls))
-        is_local, jobs = isinstance(batches.workers, Threads), ON_CLUSTER
-        if isinstance(batches.workers, Threads):
-            jobs = batches.workers.jobs
+        workers, jobs = batches.workers, ON_CLUSTER
+        if isinstance(workers, Threads):  # each file by one of them
+            workers, jobs = Threads(), workers.jobs
 
         def part_of(reader: Reader) -> tuple[FilePart, float]:
             found = self.parts.find(reader, options, precision, kept)
             if found is None:
-                workers = Threads() if is_local else batches.workers
                 own = replace(batches, readers=(reader,), workers=workers)
                 levels, sums = self._read(replace(table, batches=own, progress=False), kept)
                 found = self.parts.save(reader, options, kept, levels, sums)
@@ -213,10 +213,3 @@ def _made_from(reader: Reader, options: str) -> dict[str, Any]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
-
-
-def _poolwise() -> str:
-    try:
-        return version("poolwise")
-    except PackageNotFoundError:  # run from its source
-        return ""

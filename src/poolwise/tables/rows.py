@@ -15,7 +15,7 @@ from poolwise.errors import BadTable, LeftOut, NotFinite, PoolwiseWarning
 from poolwise.linear.problem import Rows
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import checked_weights
-from poolwise.numerics.precision import Kept, Precision, chosen
+from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.memory import Table
 from poolwise.wording import capital, plural
@@ -31,16 +31,13 @@ class Pattern(Rows, Protocol):
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that they have."""
-        ...
 
     @property
     def count(self) -> int:
         """Number of rows."""
-        ...
 
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
         """Return their moments."""
-        ...
 
 
 P = TypeVar("P", bound=Pattern)

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from poolwise.errors import BadOption
 from poolwise.moments.progress import reading_bar
-from poolwise.numerics.option_checks import checked_jobs
+from poolwise.numerics.options import checked_jobs
 from poolwise.tables.arrow import Kind, texts_in
 from poolwise.tables.encoding import MOST_LEVELS, KnownLevels
 from poolwise.tables.files import Nulls
@@ -48,11 +48,9 @@ class Shard(Protocol):
     @property
     def where(self) -> str:
         """Name of the rows in an error."""
-        ...
 
     def parts(self, names: Sequence[str]) -> Iterator[Part]:
         """Yield the rows, with those of the columns that they have."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +75,9 @@ class Task(Protocol):
     @property
     def names(self) -> Sequence[str]:
         """The columns to read."""
-        ...
 
     def __call__(self, parts: Iterator[Part]) -> Any:
         """Read all rows of a shard."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +118,6 @@ class Workers(Protocol):
 
     def each(self, task: Task, shards: Sequence[Shard], seen: Seen) -> Iterator[Any]:
         """Run a task on every shard; yield the results in the order of the shards."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -164,26 +159,21 @@ class Batches(Shard, Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all columns."""
-        ...
 
     @property
     def kinds(self) -> Mapping[str, Kind]:
         """The kinds of the columns that may be read."""
-        ...
 
     @property
     def rows(self) -> int | None:
         """Approximate number of rows; None if it is not known before they are read."""
-        ...
 
     @property
     def size(self) -> float:
         """Bytes of all rows, to measure progress by; 0 if not known."""
-        ...
 
     def each(self, task: Task, seen: Seen) -> Iterator[Any]:
         """Run a task on every shard; yield the results in the order of the shards."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

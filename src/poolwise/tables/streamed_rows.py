@@ -13,7 +13,7 @@ import numpy as np
 from poolwise._typing import Array
 from poolwise.errors import NotFinite, PoolwiseWarning
 from poolwise.moments.moments import Moments
-from poolwise.numerics.precision import Kept, Precision, chosen
+from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, wholes
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
 from poolwise.tables.shards import Part, StreamedTable

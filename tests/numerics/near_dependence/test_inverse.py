@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise.numerics.least_squares import inverse_of
-from poolwise.numerics.precision import rounding_error
+from poolwise.numerics.scatter import rounding_error
 from tests.laws.exact import exact_inverse, exact_least_squares, exact_pair
 from tests.numerics.near_dependence.near_copies import (
     both_models,

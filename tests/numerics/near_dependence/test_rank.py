@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 
 from poolwise.numerics.inverse_root import LEFT_IN_PAIRS
 from poolwise.numerics.least_squares import ROUNDED_ONCE, ROUNDED_SUMS, solve
-from poolwise.numerics.precision import LEFT_IN_DOUBLES
-from poolwise.numerics.scatter import Scatter
+from poolwise.numerics.scatter import LEFT_IN_DOUBLES, Scatter
 from tests.laws.exact import exact_least_squares, exact_solve
 from tests.numerics.near_dependence.near_copies import (
     both_models,
@@ -64,7 +63,7 @@ class TestThresholds:
             A = np.eye(p + 1)
             A[0, p - 1] = A[p - 1, 0] = 1.0 - times * LEFT_IN_DOUBLES * p / 2
             scale = 2.0 ** np.arange(-p, p + 2, 2)  # of no matter
-            solution = solve(Scatter.of(A * np.outer(scale, scale)), range(p), [p])
+            solution = solve(Scatter(A * np.outer(scale, scale)), range(p), [p])
             assert solution.rank == rank
             assert solution.dependent == (() if rank == p else (0, p - 1))
 
@@ -110,7 +109,7 @@ class TestThresholds:
             S = np.block([[A, b[:, None]], [b[None, :], np.array([[C]])]])
             terms = C + np.abs(beta) @ (2 * np.abs(b) + np.abs(A) @ np.abs(beta))
             limit = 4 * 3 * LEFT_IN_DOUBLES * terms
-            residual = solve(Scatter.of(S), [0, 1], [2]).residual[0, 0]
+            residual = solve(Scatter(S), [0, 1], [2]).residual[0, 0]
             if size**2 < limit / 2:
                 assert residual == 0.0
             elif size**2 > 2 * limit:

@@ -25,14 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.methods.bayes.priors import (
-    ALIKE,
-    LEVEL_VARIANCE,
-    SHAPE_PRIOR,
-    SHAPES,
-    ZELLNER,
-    Grid,
-)
+from poolwise.methods.bayes.priors import ALIKE, LEVEL_VARIANCE, SHAPE_PRIOR, SHAPES, ZELLNER, Grid
 from poolwise.methods.bayes.pseudo_rows import Frames
 
 JITTER = 2e-13  # relative to each entry of the diagonal, never to the largest
@@ -60,43 +53,19 @@ class Factored:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The model at every point of the grid.
+    """The model at every point of the grid."""
 
-    Parameters
-    ----------
-    target : array of shape (p + 1, p + 1)
-        Products of the target's columns: intercept, shared features, new ones, response.
-    rows : float
-        Number of its rows.
-    frames : Frames
-        Information of the sources.
-    grid : Grid
-        The scales.
-    noise, size : float
-        Of a source, and of its coefficients: the units of the scales.
-    spread : array of shape (accounts,)
-        Residual variance of new features given shared ones.
-    zellner : array of shape (accounts, q, q)
-        Prior precision of new coefficients in the shape of Zellner, of trace q.
-    lead : int
-        One with an intercept.
-    rare : array of shape (q,) or 0
-        Prior precision of new coefficients of columns with rare values, beside that of the grid.
-    alone : float or None
-        Mean square of the coefficients in the fit without history; None if there is no such fit.
-    """
-
-    target: Array
-    rows: float
-    frames: Frames
+    target: Array  # (p + 1, p + 1): products of intercept, shared features, new ones, response
+    rows: float  # of the target
+    frames: Frames  # information of the sources
     grid: Grid
-    noise: float
-    size: float
-    spread: Array
-    zellner: Array
-    lead: int
-    rare: Array | float = 0.0
-    alone: float | None = None
+    noise: float  # of a source: the unit of the noise
+    size: float  # mean square of its coefficients: the unit of shared ones
+    spread: Array  # (accounts,): residual variance of new features given shared ones
+    zellner: Array  # (accounts, q, q): prior precision of new coefficients, trace q, by Zellner
+    lead: int  # one with an intercept
+    rare: Array | float  # (q,): precision that rare values add to the prior of new coefficients
+    alone: float | None  # mean square of coefficients in the fit without history, if there is one
 
     @property
     def new(self) -> int:
@@ -150,18 +119,9 @@ class Evidence:
     ) -> Factored:
         """Combine the target, the information of the sources, and the prior.
 
-        Parameters
-        ----------
-        products : array of shape (k, p + 1, p + 1)
-            Of the rows of a frame, as ``products_of`` returns them; overwritten.
-        log_weight : array of shape (k,)
-            The same.
-        account, share, ratio : array of int of shape (k,)
-            Account of the lacking features, and places in the grid.
-        of : array of int of shape (m,)
-            Which of them each point has; points that differ in size alone have the same.
-        size : array of int of shape (m,)
-            The last place in the grid of each point.
+        The first five have one entry for each point of the grid without its size: ``products`` and
+        ``log_weight``, as ``products_of`` returns them (the products are overwritten), account and
+        places. ``of`` and ``size`` have one for each point: which of these, and the last place.
         """
         p, q, lead = self.target.shape[0] - 1, self.new, self.lead
         first = p - q
@@ -300,27 +260,13 @@ WORTH = 1e-4  # weight of a point, relative to the largest, below which it is le
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Posterior of coefficients, noise and conflict.
+    """Posterior of coefficients, noise and conflict."""
 
-    Parameters
-    ----------
-    mean : array of shape (p,)
-        Intercept, if there is one, and coefficients.
-    covariance : array of shape (p, p)
-        Within and between points of the grid.
-    noise : float
-        Mean of the noise.
-    noise_variance : float
-        Its variance.
-    conflict : array of shape (K, L)
-        Probability of each level of conflict of each source.
-    """
-
-    mean: Array
-    covariance: Array
-    noise: float
+    mean: Array  # (p,): intercept, if there is one, and coefficients
+    covariance: Array  # (p, p): within and between points of the grid
+    noise: float  # its mean
     noise_variance: float
-    conflict: Array
+    conflict: Array  # (K, L): probability of each level of conflict of each source
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,15 +288,7 @@ def points(evidence: Evidence) -> Points:
 
 
 def posterior(evidence: Evidence, at: Points) -> Posterior:
-    """Return the posterior of all coefficients.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        The model.
-    at : Points
-        Its points that matter.
-    """
+    """Return the posterior of all coefficients."""
     parts, noises = [], []
     for _, of_points, means, covariances, factored in answers(evidence, at):
         parts.append((of_points, means, np.tensordot(of_points, covariances, axes=1)))

@@ -35,6 +35,7 @@ from poolwise.methods.bayes.scaling import ScaledTable
 DEPENDENT = 1e-11  # eigenvalue, relative to the largest, that counts as zero
 EXACT = 1e-14  # share of the response below which a residual counts as zero
 LEAST = 1e-300
+ROUNDED = 1e-12  # relative rounding error of a square
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,15 @@ class Spectrum:
         return np.where(self.values > 0.0, along.T, 0.0).T
 
 
+def least_squares_noise(table: ScaledTable) -> tuple[float, float]:
+    """Return the noise of least squares on one table, and the rows it is estimated from."""
+    spectrum = Spectrum.of(table.gram)
+    z, e = spectrum.turned(table.cross), spectrum.values
+    fitted = float(np.sum(np.divide(z * z, e, out=np.zeros_like(z), where=e > 0.0)))
+    free = float(table.free - np.count_nonzero(e))
+    return max(table.square - fitted, ROUNDED * table.square) / max(free, 1.0), free
+
+
 @dataclass(frozen=True, eq=False)
 class Ridge:
     """Posterior of several regressions on the same features."""
@@ -74,14 +84,15 @@ def integrated_ridge(spectrum: Spectrum, cross: Array, squares: Array, free: flo
     ``free`` is the number of rows, less one where means were subtracted.
     """
     z = spectrum.turned(cross)
-    shrink, log_weight, noise = _by_penalty(spectrum, z, squares, free)
+    shrink, log_weight, left = by_penalty(spectrum, z, squares, free)
+    noise = left / max(free - 2.0, 1.0)
     top = log_weight.max(axis=0)
     weight = np.exp(log_weight - top)
     total = weight.sum(axis=0)
     weight /= total
-    by_penalty = shrink[:, :, None] * z  # (penalty, p, q)
-    mean = np.einsum("lq,lpq->pq", weight, by_penalty)
-    away = (np.sqrt(weight)[:, None] * (by_penalty - mean)).T  # (q, p, penalty)
+    means = shrink[:, :, None] * z  # (penalty, p, q)
+    mean = np.einsum("lq,lpq->pq", weight, means)
+    away = (np.sqrt(weight)[:, None] * (means - mean)).T  # (q, p, penalty)
     covariance = away @ away.swapaxes(1, 2)
     at = np.arange(len(z))
     covariance[:, at, at] += (weight * noise).T @ shrink
@@ -123,7 +134,8 @@ def shared_ridge(
     variances, and the log evidence, less the log evidence of no relation.
     """
     z = spectrum.turned(cross)
-    shrink, log_weight, noise = _by_penalty(spectrum, z, squares, free)
+    shrink, log_weight, left = by_penalty(spectrum, z, squares, free)
+    noise = left / max(free - 2.0, 1.0)
     joint = (log_weight - R2_LOG_PRIOR[:, None]).sum(axis=1) + R2_LOG_PRIOR
     top = joint.max()
     weight = np.exp(joint - top)
@@ -139,10 +151,10 @@ def shared_ridge(
     return U @ (centre[:, None] * z), U @ covariance @ U.T, spread, float(top + np.log(total))
 
 
-def _by_penalty(
+def by_penalty(
     spectrum: Spectrum, z: Array, squares: Array, free: float
 ) -> tuple[Array, Array, Array]:
-    """Return, for each penalty, how it shrinks, its log weight, and the noise that it leaves."""
+    """Return, for each penalty, how it shrinks, its log weight, and the squares that it leaves."""
     e = spectrum.values
     penalty = max(len(e), 1) * np.exp(-R2_LOGITS)[:, None]
     shrink = 1.0 / (e + penalty)
@@ -150,14 +162,12 @@ def _by_penalty(
     left = np.maximum(squares - shrink @ (z * z), EXACT * squares)
     log_weight = -0.5 * free * np.log(left / squares) + R2_LOG_PRIOR[:, None]
     log_weight -= 0.5 * np.log1p(e / penalty).sum(axis=1)[:, None]
-    return shrink, log_weight, left / max(free - 2.0, 1.0)
+    return shrink, log_weight, left
 
 
 LEAST_SPREAD = 1e-8
 ZELLNER_LEAST = 1e-6  # variance of a lacking feature, in its unit
-ZELLNER_EXACT = (
-    1e-13  # eigenvalue of their covariance, relative to the largest, that counts as zero
-)
+ZELLNER_EXACT = 1e-13  # eigenvalue of their covariance, relative, that counts as zero
 
 
 @dataclass(frozen=True, eq=False)

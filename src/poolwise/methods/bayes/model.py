@@ -17,21 +17,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from poolwise._typing import Array
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes.conflict_levels import probable_settings
-from poolwise.methods.bayes.evidence import (
-    Evidence,
-    Points,
-    Posterior,
-    points,
-    posterior,
-    stacked,
+from poolwise.methods.bayes.evidence import Evidence, Points, Posterior, points, posterior, stacked
+from poolwise.methods.bayes.imputation import (
+    ROUNDED,
+    Imputation,
+    imputations,
+    least_squares_noise,
+    rarity,
 )
-from poolwise.methods.bayes.imputation import Imputation, Spectrum, imputations, rarity
 from poolwise.methods.bayes.missing import shortened
 from poolwise.methods.bayes.priors import ENOUGH_ROWS, FEW, SHARE, TRUST, grid
 from poolwise.methods.bayes.pseudo_rows import (
@@ -46,9 +47,7 @@ from poolwise.methods.bayes.pseudo_rows import (
     information,
     levels,
 )
-from poolwise.methods.bayes.scaling import Scaled, ScaledTable, scaled
-
-ROUNDED = 1e-12  # relative rounding error of a square
+from poolwise.methods.bayes.scaling import Scaled, scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +81,14 @@ class Stack:
         return stacked(self.share, found, other)
 
 
+class Judged(NamedTuple):
+    """A source, as the fit has judged it."""
+
+    noise: float  # of its residual, in units of the response's variance
+    conflict: float  # probability that it contradicts the target, in its level or its slopes
+    slopes_agree: float  # probability that it has the slopes of the target
+
+
 @dataclass(frozen=True, eq=False)
 class Solved:
     """A model and its posterior."""
@@ -105,23 +112,14 @@ class Solved:
         return float(np.exp(self.at.weight.sum(axis=1) @ sizes))
 
     @property
-    def sources(self) -> dict[str, Compressed]:
+    def judged(self) -> dict[str, Judged]:
         """The sources by name."""
-        names = [source.name for source in self.model.scaled.sources]
-        return dict(zip(names, self.model.sources, strict=True))
-
-    @property
-    def conflict(self) -> dict[str, float]:
-        """Probability that a source contradicts the target, in its level or its slopes."""
-        found = np.maximum(1.0 - self.full.conflict[:, 0], 0.0)
-        return dict(zip(self.sources, found.tolist(), strict=True))
-
-    @property
-    def slopes_agree(self) -> dict[str, float]:
-        """Probability that a source has the slopes of the target."""
-        same = self.model.levels.slopes + self.model.levels.both == 0.0
-        found = np.minimum(self.full.conflict[:, same].sum(axis=1), 1.0)
-        return dict(zip(self.sources, found.tolist(), strict=True))
+        own, chance = self.model, self.full.conflict
+        same = own.levels.slopes + own.levels.both == 0.0
+        conflict = np.maximum(1.0 - chance[:, 0], 0.0).tolist()
+        agree = np.minimum(chance[:, same].sum(axis=1), 1.0).tolist()
+        found = map(Judged, (s.noise for s in own.sources), conflict, agree)
+        return dict(zip((s.name for s in own.scaled.sources), found, strict=True))
 
     def without(self, lacking: Sequence[str]) -> Posterior:
         """Return the posterior for rows that lack some features."""
@@ -188,21 +186,19 @@ def model(scaled: Scaled, alone: float | None = None) -> Model:
     known = levels(intercept=scaled.intercept)
     groups = _groups(scaled, sources, known)
 
-    def said(settings: Array) -> Frames:
-        return frames(
-            groups,
-            settings,
-            known.log_prior,
-            coefficients=lead + len(scaled.features),
-            lead=lead,
-            target_rows=target.weight,
-        )
-
-    settings = every_setting(len(sources), len(known))
+    said = partial(
+        frames,
+        groups,
+        log_prior=known.log_prior,
+        coefficients=lead + len(scaled.features),
+        lead=lead,
+        target_rows=target.weight,
+    )
+    settings = every_setting(len(sources), len(known.log_prior))
     if settings is not None:
         evidence = _evidence(scaled, sources, groups, said(settings), alone)
         return Model(scaled, sources, groups, evidence, known)
-    one = said(np.zeros((1, len(sources), len(known))))
+    one = said(np.zeros((1, len(sources), len(known.log_prior))))
     evidence = _evidence(scaled, sources, groups, one, alone)
     settings = probable_settings(groups, known, evidence)
     return Model(scaled, sources, groups, replace(evidence, frames=said(settings)), known)
@@ -266,7 +262,7 @@ def _evidence(
     else:
         own = compressed(target, target, intercept=scaled.intercept)
         noise, size = own.noise, own.coefficient_size
-    residual, free = _residual(target)
+    residual, free = least_squares_noise(target)
     return Evidence(
         target=products,
         rows=target.weight,
@@ -287,15 +283,6 @@ def _evidence(
         rare=rare,
         alone=alone,
     )
-
-
-def _residual(target: ScaledTable) -> tuple[float, float]:
-    """Return the noise of least squares on the target alone, and the rows it is estimated from."""
-    spectrum = Spectrum.of(target.gram)
-    z, e = spectrum.turned(target.cross), spectrum.values
-    fitted = float(np.sum(np.divide(z * z, e, out=np.zeros_like(z), where=e > 0.0)))
-    free = float(target.free - np.count_nonzero(e))
-    return max(target.square - fitted, ROUNDED * target.square) / max(free, 1.0), free
 
 
 def _of_new(scaled: Scaled, groups: tuple[Group, ...]) -> tuple[Imputation, ...]:

@@ -231,7 +231,8 @@ def frames(
     """
     accounts = range(len(groups[0].imputations) if groups else 1)
     settings = len(conflict)
-    log_weight = np.einsum("ckl,ckl->c", conflict, log_prior - _log(conflict))
+    known = np.where(conflict > 0.0, conflict, 1.0)  # without zeros, whose logarithms do not count
+    log_weight = np.einsum("ckl,ckl->c", conflict, log_prior - np.log(known))
     log_weight = np.tile(log_weight, (len(accounts), 1))
     rows, errors, turned = [], [], []
     for number, group in enumerate(groups):
@@ -274,8 +275,3 @@ def _rooted(precision: Array, cross: Array) -> tuple[Array, Array]:
     R = root[:, :, None] * vectors.swapaxes(1, 2) * scale[:, None, :]
     along = np.einsum("cir,ci->cr", vectors, cross / scale)
     return R, np.divide(along, root, out=np.zeros_like(along), where=kept)
-
-
-def _log(probability: Array) -> Array:
-    """Return logarithms without a warning for zeros, whose logarithms are never used."""
-    return np.log(np.where(probability > 0.0, probability, 1.0))

@@ -27,16 +27,6 @@ Name: TypeAlias = Literal[
     "deep_target_trees",
     "corrected",
 ]
-PRIOR: dict[Name, float] = {
-    "linear": 2.0,
-    "derived": 2.0,
-    "target_line": 0.5,
-    "pooled_trees": 2.0,
-    "all_pooled_trees": 0.5,
-    "target_trees": 0.5,
-    "deep_target_trees": 0.5,
-    "corrected": 0.5,
-}
 WORDS: dict[Name, str] = {
     "linear": "Bayes pooling on the columns as they are",
     "derived": "Bayes pooling with a column learnt by trees",
@@ -48,6 +38,8 @@ WORDS: dict[Name, str] = {
     "corrected": "Bayes pooling with that column, corrected by trees",
 }
 WITHOUT_SOURCES: tuple[Name, ...] = ("target_line", "target_trees", "deep_target_trees")
+LIKELY: tuple[Name, ...] = ("linear", "derived", "pooled_trees")
+PRIOR = {name: 2.0 if name in LIKELY else 0.5 for name in WORDS}  # Dirichlet's parameters
 
 
 @dataclass(frozen=True, eq=False)

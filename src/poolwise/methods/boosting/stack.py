@@ -17,6 +17,7 @@ from poolwise._typing import Array
 from poolwise.errors import BadOption
 from poolwise.linear.fit import HeldOutErrors, PartialEffect
 from poolwise.linear.problem import Problem
+from poolwise.methods.bayes_pooling import response_range
 from poolwise.methods.boosting.candidates import PRIOR, Candidates, Made
 from poolwise.methods.boosting.learning_rows import LearningRows, tenths
 from poolwise.methods.source_columns_only import common_history
@@ -177,7 +178,9 @@ class Stack:
 
 def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
     """Weigh candidates by their errors on target rows that they were made without."""
-    bounds, names = _bounds(problem), made.all.names
+    low, high = response_range(problem)
+    margin, names = MARGIN * (high - low), made.all.names
+    bounds = low - margin, high + margin
     said = np.clip(made.said, *bounds)
     prior = np.array([PRIOR[name] for name in names])
     errors = target.y[:, None] - said
@@ -221,16 +224,6 @@ def weighted_mean(said: Array, weights: Array, bounds: tuple[float, float]) -> A
     for weight, column in zip(weights, np.clip(said, *bounds).T, strict=True):
         total += weight * column
     return total
-
-
-def _bounds(problem: Problem) -> tuple[float, float]:
-    """Return the range of all responses, widened."""
-    tables = [problem.target, *problem.sources.values()]
-    at = [t.index([problem.response])[0] for t in tables]
-    low = min(float(t.low[j]) for t, j in zip(tables, at, strict=True))
-    high = max(float(t.high[j]) for t, j in zip(tables, at, strict=True))
-    margin = MARGIN * (high - low)
-    return low - margin, high + margin
 
 
 def held_out_errors(errors: Mapping[str, Array], own: Array, weights: Array) -> HeldOutErrors:

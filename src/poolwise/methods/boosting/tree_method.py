@@ -14,21 +14,14 @@ from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosting.booster import Learner
 from poolwise.methods.boosting.tree_fit import TreeFit
-from poolwise.numerics.option_checks import check_seed
+from poolwise.numerics.options import check_seed
 
 
 @dataclass(eq=False, repr=False)
 class TreeMethod(BaseEstimator):
     """A method that grows trees on rows; without enough of them it is Bayes pooling.
 
-    Parameters
-    ----------
-    random_state : int, default=0
-        Seed of the folds. The same number gives the same bits, with any number of threads.
-    most_rows : int, default=200_000
-        Rows of the history that trees learn from; of a longer history, as many are drawn.
-    learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Library that grows the trees.
+    :class:`BoostedPooling` describes the parameters.
     """
 
     random_state: int = 0

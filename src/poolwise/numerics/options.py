@@ -1,12 +1,32 @@
-"""Checks of options: numbers, seeds and counts of threads."""
+"""Options that several packages check: precision, threads, seeds and numbers."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import Literal, TypeAlias, get_args
 
 from poolwise.errors import BadOption
 
+Precision: TypeAlias = Literal["fast", "accurate", "exact", "auto"]
+Kept: TypeAlias = Literal["fast", "accurate", "exact"]
+
+PRECISIONS: tuple[Kept, ...] = ("fast", "accurate", "exact")
+CHEAP = 2**25  # rows times squared columns: below, reading takes hundredths of a second
 LARGEST_SEED = 2**31 - 1  # LightGBM's range, which NumPy's and scikit-learn's hold
+
+
+def check_precision(precision: Precision) -> None:
+    """Raise an error for an unknown precision."""
+    if precision not in get_args(Precision):
+        raise BadOption.of("precision", precision, "'fast', 'accurate', 'exact' or 'auto'")
+
+
+def chosen(precision: Precision, rows: int, columns: int) -> Kept:
+    """Return the precision of a first pass; ``"auto"`` is accurate while that is cheap."""
+    if precision not in PRECISIONS:
+        check_precision(precision)
+        return "accurate" if rows * columns**2 <= CHEAP else "fast"
+    return precision
 
 
 def checked_jobs(jobs: object, option: str = "n_jobs") -> int:

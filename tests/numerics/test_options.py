@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poolwise.errors import BadOption
-from poolwise.numerics.option_checks import LARGEST_SEED, check_number, check_seed, checked_jobs
+from poolwise.numerics.options import LARGEST_SEED, check_number, check_seed, checked_jobs
 
 
 def test_numbers_are_finite_and_not_negative():
