@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from poolwise.cli.messages import harmless, running
+from poolwise.cli.messages import running, wrong_option
 from poolwise.cli.options import AsJson, Force, check_out, out_option
 from poolwise.cli.screen import say_json
 
@@ -32,7 +32,7 @@ def run_demo(
         from poolwise.cli.demo_stories import FILES, tell_stories
 
         if out.exists() and not out.is_dir():
-            raise typer.BadParameter(harmless(f"{out} is a file."), param_hint="--out")
+            raise wrong_option(f"{out} is a file.", "--out")
         for file in (out / name for name in FILES if out.exists()):
             check_out(file, [file.suffix], force=force)
         stories = tell_stories(out, draws, quiet=as_json)

@@ -10,7 +10,7 @@ import typer
 
 from poolwise.cli.input_tables import MOMENTS, InputTables, input_tables
 from poolwise.cli.interrupts import stop_if_interrupted
-from poolwise.cli.messages import name, running
+from poolwise.cli.messages import name, running, wrong_option
 from poolwise.cli.options import (
     AsJson,
     Force,
@@ -62,12 +62,10 @@ def fit_model(
     """
     check_out(out, [".json"], force=force)
     if out is not None and out.name.lower().endswith(MOMENTS):
-        raise typer.BadParameter(
-            f"{out.name} would be read as moments. Name it model.json.", param_hint="--out"
-        )
+        raise wrong_option(f"{out.name} would be read as moments. Name it model.json.", "--out")
     check_out(report, PAGES, force=force, hint="--report")
     if out is not None and out == report:
-        raise typer.BadParameter("Model and report are two files.", param_hint="--report")
+        raise wrong_option("Model and report are two files.", "--report")
     written: list[Path] = []
     with (
         running(quiet=as_json, written=written) as cautions,

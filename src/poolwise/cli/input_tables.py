@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from poolwise.cli.interrupts import import_pandas
-from poolwise.cli.messages import harmless, name, tell
+from poolwise.cli.messages import name, tell, wrong_option
 from poolwise.cli.options import HistoryOptions, csv_options, names_in
 from poolwise.cli.screen import say, show_account
 from poolwise.errors import BadColumns, DataWarning
@@ -81,10 +81,9 @@ def input_tables(
     called = STDIN_NAME if recent == STDIN else recent
     named = _named(called, history, options.history)
     if recent.lower().endswith(MOMENTS):
-        raise typer.BadParameter(
-            f"{harmless(recent)} holds moments, and the recent table needs rows. History comes "
-            "first, the recent table last.",
-            param_hint="RECENT",
+        why = "History comes first, the recent table last."
+        raise wrong_option(
+            f"{recent} holds moments, and the recent table needs rows. {why}", "RECENT"
         )
     typed = [recent, *(p for paths in named.values() for p in paths)]
     with paths_of(typed) as paths:
@@ -111,21 +110,15 @@ def _named(
     for given in source or ():
         called, sign, path = given.partition("=")
         if not (called and sign and path):
-            raise typer.BadParameter(
-                f"{harmless(given)!r} is not NAME=PATH.", param_hint="--history"
-            )
+            raise wrong_option(f"{given!r} is not NAME=PATH.", "--history")
         if called in (TARGET, recent):
-            raise typer.BadParameter(
-                harmless(f"{called!r} is the name of the recent table. Use another name."),
-                param_hint="--history",
-            )
+            what = f"{called!r} is the name of the recent table. Use another name."
+            raise wrong_option(what, "--history")
         named.setdefault(called, []).append(path)
     for called, paths in named.items():
         if len(paths) > 1 and any(p.lower().endswith(MOMENTS) for p in paths):
-            raise typer.BadParameter(
-                f"{harmless(called)!r} has several files. A file of moments is a table of its own.",
-                param_hint="--history",
-            )
+            what = f"{called!r} has several files. A file of moments is a table of its own."
+            raise wrong_option(what, "--history")
     return named
 
 
@@ -209,13 +202,9 @@ def _check_given_once(recent: str, files: Mapping[str, Sequence[str]]) -> None:
         for path in paths:
             own = Path(path).resolve()
             if own in seen:
-                raise typer.BadParameter(
-                    harmless(
-                        f"{path} is in {seen[own]} and again in history {table!r}: its rows would "
-                        "count twice. Give every file once."
-                    ),
-                    param_hint="HISTORY",
-                )
+                what = f"{path} is in {seen[own]} and again in history {table!r}"
+                then = "its rows would count twice. Give every file once."
+                raise wrong_option(f"{what}: {then}", "HISTORY")
             seen[own] = "the recent table" if table == recent else f"history {table!r}"
 
 
@@ -247,7 +236,7 @@ def _unwanted(
     for option, names in (("--features", wanted), ("--drop", drop)):
         if mine := [n for n in names if n in apart]:
             what = "column to predict" if mine[0] == label else "column of row weights"
-            raise typer.BadParameter(harmless(f"{mine[0]!r} is the {what}."), param_hint=option)
+            raise wrong_option(f"{mine[0]!r} is the {what}.", option)
     if unknown := [n for n in (*apart, *wanted, *names_in(options.text)) if n not in columns]:
         raise BadColumns.missing(unknown, columns, recent)
     everywhere = list(dict.fromkeys([*columns, *(n for own in sources.values() for n in own)]))
@@ -275,10 +264,8 @@ def open_file(path: str, csv: Mapping[str, Any] | None, what: str, hint: str) ->
 
     readers = readers_of(Files(path, csv=csv), what)
     if len(readers) > 1:
-        raise typer.BadParameter(
-            harmless(f"{path} stands for {len(readers):,} files, and {what} is one file."),
-            param_hint=hint,
-        )
+        said = f"{path} stands for {len(readers):,} files, and {what} is one file."
+        raise wrong_option(said, hint)
     return readers[0]
 
 

@@ -116,6 +116,11 @@ def tell(text: str) -> None:
     console.print(harmless(text.rstrip()))
 
 
+def wrong_option(message: str, option: str) -> typer.BadParameter:
+    """Return the error for a wrong option or argument; its message may have untrusted names."""
+    return typer.BadParameter(harmless(message), param_hint=option)
+
+
 def harmless(text: str) -> str:
     """Return text in which control characters are escaped; names of columns are untrusted."""
     return "".join(

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from poolwise.cli.messages import harmless
+from poolwise.cli.messages import harmless, wrong_option
 from poolwise.errors import BadOption
 from poolwise.methods import METHOD_LABELS
 from poolwise.numerics.options import LARGEST_SEED
@@ -24,9 +24,7 @@ METHOD_NAMES = tuple(METHOD_LABELS)
 def check_method(method: str) -> str:
     """Return the name of a method; raise an error for an unknown one."""
     if method not in METHOD_NAMES:
-        raise typer.BadParameter(
-            str(BadOption.unknown_method(method, METHOD_NAMES)), param_hint="--method"
-        )
+        raise wrong_option(str(BadOption.unknown_method(method, METHOD_NAMES)), "--method")
     return method
 
 
@@ -195,7 +193,7 @@ def csv_options(given: Sequence[str] | None) -> dict[str, Any] | None:
     """Return the options of pyarrow.csv, from KEY=VALUE."""
     pairs = [text.partition("=") for text in given or ()]
     if wrong := [key for key, sign, value in pairs if not (key and sign and value)]:
-        raise typer.BadParameter(f"{wrong[0]!r} is not KEY=VALUE.", param_hint="--csv")
+        raise wrong_option(f"{wrong[0]!r} is not KEY=VALUE.", "--csv")
     return {key: _csv_value(key, value) for key, _, value in pairs} or None
 
 
@@ -236,4 +234,4 @@ def check_out(
     elif out.exists() and not force:
         what = f"{out} exists already. Give another name, or use --force to replace it."
     if what:
-        raise typer.BadParameter(harmless(what), param_hint=hint)
+        raise wrong_option(what, hint)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from poolwise.cli.input_tables import MOMENTS, input_tables
-from poolwise.cli.messages import running
+from poolwise.cli.messages import running, wrong_option
 from poolwise.cli.options import AsJson, HistoryOptions, label_option, with_options
 from poolwise.cli.screen import say, say_json, show_table, show_verdict
 
@@ -55,11 +55,9 @@ def plan_rows(
     is_model = len(tables) == 1 and path.endswith(".json") and not path.endswith(MOMENTS)
     about_tables = (options.history, options.features, options.drop, options.text, options.weights)
     if is_model and any(about_tables):
-        raise typer.BadParameter("A model has its tables and columns already.", param_hint="MODEL")
+        raise wrong_option("A model has its tables and columns already.", "MODEL")
     if label is None and not is_model:
-        raise typer.BadParameter(
-            "Tables need --label, the column to predict.", param_hint="--label"
-        )
+        raise wrong_option("Tables need --label, the column to predict.", "--label")
     given = None
     with running(quiet=as_json) as cautions:
         from poolwise.evaluation import plan

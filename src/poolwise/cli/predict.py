@@ -13,7 +13,7 @@ import typer
 
 from poolwise.cli.input_tables import STDIN, STDIN_NAME, open_file, paths_of, read_file
 from poolwise.cli.interrupts import import_pandas, stop_if_interrupted
-from poolwise.cli.messages import harmless, name, running
+from poolwise.cli.messages import harmless, name, running, wrong_option
 from poolwise.cli.options import AsJson, CsvOptions, Force, check_out, csv_options, out_option
 from poolwise.cli.screen import say, say_json
 from poolwise.cli.write_table import SUFFIXES, records_of, write_table
@@ -74,7 +74,7 @@ def predict_rows(
     """
     check_out(out, SUFFIXES, force=force)
     if interval is not None and not 0.0 < interval < 1.0:
-        raise typer.BadParameter("It must be between 0 and 1.", param_hint="--interval")
+        raise wrong_option("It must be between 0 and 1.", "--interval")
     written: list[Path] = []
     with running(quiet=as_json, written=written) as cautions, paths_of([rows]) as (path,):
         import numpy as np
@@ -93,11 +93,8 @@ def predict_rows(
         added += [f"{column}_std"] if std else []
         added += [f"{column}_low", f"{column}_high"] if interval is not None else []
         if there := [n for n in added if n in table.column_names]:
-            raise typer.BadParameter(
-                f"{harmless(rows)} has a column {harmless(there[0])!r} already. Give the "
-                "predictions another name.",
-                param_hint="--column",
-            )
+            what = f"{rows} has a column {there[0]!r} already. Give the predictions another name."
+            raise wrong_option(what, "--column")
         called = STDIN_NAME if rows == STDIN else rows
         used, lacking = _matched(fitted, table, called)
         X: Any = open_table(table.select(used), called)

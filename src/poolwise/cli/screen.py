@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -101,10 +100,12 @@ def say_json(
     kind: str, found: dict[str, Any], cautions: Sequence[PoolwiseWarning] | None = None
 ) -> None:
     """Print a result as JSON in ASCII, with its format and version, and its warnings if given."""
+    from poolwise.linear.fit import finite, plain
+
     whole = {"format": f"poolwise {kind}", "version": 1, **found}
     if cautions is not None:
         whole["warnings"] = as_records(cautions)
-    typer.echo(json.dumps(_finite(whole), indent=1, allow_nan=False, default=int))
+    typer.echo(json.dumps(plain(whole, finite), indent=1, allow_nan=False))
 
 
 def screen() -> Console:
@@ -113,15 +114,6 @@ def screen() -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH
     return console
-
-
-def _finite(value: Any) -> Any:
-    """Return a copy with null for numbers that are not finite."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], on_right: set[int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -117,6 +118,11 @@ class FitParts:
     def line(self) -> LinearFit | None:
         """The linear fit of the features alone, if it predicts."""
         return None if self.derived else self.coefficients
+
+
+def finite(value: float) -> float | None:
+    """Return a number that JSON can hold; None for NaN and infinity."""
+    return value if math.isfinite(value) else None
 
 
 def plain(value: Any, double: Callable[[float], Any] = float) -> Any:

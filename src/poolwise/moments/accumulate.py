@@ -60,17 +60,9 @@ class MomentsFactory:
     ) -> Moments:
         """Return moments whose weight and mean are pairs of doubles."""
         make: Any = cls
+        w, tail = float(weight.high), float(weight.low)
         found: Moments = make(
-            tuple(names),
-            rows,
-            float(weight.high),
-            mean.high,
-            mean.low,
-            scatter,
-            low,
-            high,
-            float(weight.low),
-            sums,
+            tuple(names), rows, w, mean.high, mean.low, scatter, low, high, tail, sums
         )
         return found
 

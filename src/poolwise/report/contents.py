@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from poolwise.errors import PoolwiseWarning, TooFewRows
 from poolwise.evaluation import Diagnosis, diagnose, plan
 from poolwise.evaluation.compare import QUICK, SLOW, fit_seconds
-from poolwise.linear.fit import plain
+from poolwise.linear.fit import finite, plain
 from poolwise.linear.problem import Problem
 from poolwise.methods import method_of, name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
@@ -99,13 +99,9 @@ def contents(
             "cautions": [str(caution) for caution in told],
             "provenance": dict(provenance),
         },
-        _finite,
+        finite,
     )
     return data
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _plan(

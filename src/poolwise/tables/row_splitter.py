@@ -112,7 +112,9 @@ class RowSplitter:
         has = [c for c in self.columns if c.name in part.columns]
         whole = [*has, *map(Column, self._responses)]
         arrays = [encode(part.columns[c.name], c, part.where) for c in whole]
-        weights = self._weights_of(part)
+        weights = None
+        if self.weights is not None:
+            weights = encode(part.columns[self.weights], Column(self.weights), part.where)[:, 0]
         absent = [c.name for c in self.columns if c.name not in part.columns]
         no_null = not any(part.columns[c.name].null_count for c in has if c.levels is not None)
         numbers = [a for a in (*arrays, weights) if a is not None]
@@ -179,10 +181,6 @@ class RowSplitter:
         bad = {n: int((~np.isfinite(a)).sum()) for n, a in zip(there, arrays, strict=True)}
         if any(bad.values()):
             raise NotFinite.of({n: k for n, k in bad.items() if k}, part.rows, part.where)
-
-    def _weights_of(self, part: Part) -> Array | None:
-        name = self.weights
-        return None if name is None else encode(part.columns[name], Column(name), part.where)[:, 0]
 
 
 def _are_finite(arrays: Sequence[Array]) -> bool:

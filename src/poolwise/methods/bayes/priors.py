@@ -102,21 +102,11 @@ def grid(
     The grid is then refined and centred at the target's noise, and one of the shares is the value
     at which the target's noise, given the same features, equals the source's.
 
-    Parameters
-    ----------
-    has_new : bool
-        Whether some source lacks some feature.
-    residual : float, optional
-        Noise of the target alone, relative to the source's.
-    free : float
-        Rows it was estimated from, less coefficients.
-    most : float
-        Variance of the target's response, relative to the source's noise: an upper bound of the
-        target's noise, which a source of little noise does not determine.
-    varied : float, default=1
-        Share of the residual variance of new features that their rare values do not make up.
-    tails : float, default=0
-        Variance of the log of the target's noise beyond that of normal responses.
+    In units of the source's noise, ``residual`` is the noise of the target alone, from ``free``
+    degrees of freedom, and ``most`` the variance of its response: an upper bound of its noise,
+    which a source of little noise does not determine. ``varied`` is the share of the residual
+    variance of new features that their rare values do not make up, and ``tails`` the variance of
+    the log of the target's noise beyond that of normal responses.
     """
     known = residual if residual and free >= ENOUGH_FREE else None
     shares = SHARES if has_new else np.array([-np.inf])
