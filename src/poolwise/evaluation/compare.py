@@ -64,8 +64,7 @@ def compare(
         included, since the others are compared with it.
     cv : int, splitter or iterable, optional
         How to split the complete target rows; by default five folds, four times, or less often if
-        a fit takes long. An integer is a number of folds,
-        repeated as often.
+        a fit takes long. An integer is a number of folds, repeated as often.
     sample_weight : array-like, optional
         Row weights of the target.
     fit_intercept : bool, default=True

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 from scipy.special import stdtr
@@ -21,8 +21,6 @@ from poolwise.evaluation.risk import Findings, problem_of
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.wording import text_table
-
-Kind: TypeAlias = Literal["location", "scale", "correlation"]
 
 CONSTANT = 1e-10  # deviation of a column, relative to its largest number
 NORMAL = 3.0  # kurtosis of the normal distribution, the least that is assumed
@@ -55,7 +53,7 @@ class ShiftLine:
     """
 
     source: str
-    kind: Kind
+    kind: Literal["location", "scale", "correlation"]
     columns: tuple[str, ...]
     in_source: float
     in_target: float

@@ -11,10 +11,9 @@ from sklearn.base import BaseEstimator
 from poolwise._typing import AnyPath
 from poolwise.linear.problem import Problem
 from poolwise.methods import METHODS
-from poolwise.methods.fit_kinds import FIT_TYPES
 from poolwise.model.exports import Line, graph, line_without, pipeline
 from poolwise.model.fitted_model import FittedModel, fitted
-from poolwise.model.model_file.model_json import FORMAT, text_of
+from poolwise.model.model_file.model_json import FIT_TYPES, FORMAT, text_of
 from poolwise.model.sql import expression
 from poolwise.moments.atomic_write import write
 from poolwise.moments.json_format import MOST_BYTES

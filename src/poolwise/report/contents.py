@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 from poolwise.errors import PoolwiseWarning, TooFewRows
 from poolwise.evaluation import Diagnosis, diagnose, plan
@@ -28,26 +28,6 @@ FORMAT, VERSION = "poolwise report", 1
 EFFECT_WIDTH = 2.26
 
 
-class Effort(NamedTuple):
-    """How often to fit, so that a report takes minutes.
-
-    It depends on the size of the problem and not on the time: the same data give the same report.
-    """
-
-    folds: int  # folds for residuals
-    draws: int  # futures drawn for the plan
-
-    @classmethod
-    def of(cls, problem: Problem, *, reads_rows: bool = False) -> Effort:
-        """Return the effort for a problem, which is smaller if each fit reads the rows again."""
-        if reads_rows:
-            return cls(folds=5, draws=16)
-        seconds = fit_seconds(len(problem.features), len(problem.sources))
-        if seconds <= QUICK:
-            return cls(folds=10, draws=16)
-        return cls(folds=10, draws=8) if seconds <= SLOW else cls(folds=5, draws=4)
-
-
 def contents(
     model: PooledRegressor,
     intake: Intake,
@@ -65,12 +45,12 @@ def contents(
     ``told`` are the warnings of the fit.
     """
     method = method_of(model.method)  # with its choice, if it chooses: that depends on the rows
-    effort = Effort.of(intake.problem, reads_rows=needs_rows(method))
+    folds, draws = _effort(intake.problem, reads_rows=needs_rows(method))
     summary, found = model.summary(), diagnose(model, progress=progress)
     how: dict[str, Any] = {"random_state": random_state, "progress": progress}
     name = name_of_method(method)
     seen, comparison = compared(intake, method, name, methods=methods, cv=cv, **how)
-    planned = _plan(model, found, effort, random_state, progress)
+    planned = _plan(model, found, draws, **how)
     response = summary.response
     has_history = bool(found.sources)
     question = f"Does history help to predict {short(response)}?"
@@ -95,7 +75,7 @@ def contents(
             "trees": None if summary.trees is None else _trees(summary.trees, summary.reason),
             "diagnostics": findings(found),
             "plan": planned,
-            "residuals": residuals(intake, method, folds=effort.folds, **how),
+            "residuals": residuals(intake, method, folds=folds, **how),
             "cautions": [str(caution) for caution in told],
             "provenance": dict(provenance),
         },
@@ -104,17 +84,22 @@ def contents(
     return data
 
 
-def _plan(
-    model: PooledRegressor,
-    found: Diagnosis,
-    effort: Effort,
-    random_state: int,
-    progress: bool | None,
-) -> dict[str, Any]:
+def _effort(problem: Problem, *, reads_rows: bool) -> tuple[int, int]:
+    """Return how many folds for residuals, and futures of the plan, take minutes.
+
+    They depend on the size of the problem and not on the time: the same data give the same report.
+    """
+    seconds = fit_seconds(len(problem.features), len(problem.sources))
+    if reads_rows:
+        return 5, 16
+    return (10, 16) if seconds <= QUICK else (10, 8) if seconds <= SLOW else (5, 4)
+
+
+def _plan(model: PooledRegressor, found: Diagnosis, draws: int, **how: Any) -> dict[str, Any]:
     if not found.sources:
         return {"unavailable": "There is no history."}
     try:
-        planned = plan(model, draws=effort.draws, random_state=random_state, progress=progress)
+        planned = plan(model, draws=draws, **how)
     except TooFewRows as error:
         return {"unavailable": str(error)}
     if not planned.rows:

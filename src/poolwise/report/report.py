@@ -104,28 +104,13 @@ def report(
 
     Parameters
     ----------
-    X : array-like or data frame
-        Features of the target, as in :meth:`PooledRegressor.fit`.
-    y : array-like
-        Response of the target.
-    sources : object, optional
-        History; see :class:`poolwise.Sources`.
+    X, y, sources, sample_weight, fit_intercept, response, precision, cv
+        As in :func:`poolwise.compare`.
     method : str or object, default="bayes_pooling"
         Method of the model; see :class:`PooledRegressor`.
-    sample_weight : array-like, optional
-        Row weights of the target.
-    fit_intercept : bool, default=True
-        Whether the model has an intercept.
-    response : str, default="y"
-        Name of the response if ``y`` does not have a name.
-    precision : {"auto", "fast", "accurate", "exact"}, default="auto"
-        Digits of the second moments; see :class:`PooledRegressor`.
     methods : list or mapping, optional
         Methods to compare the model with on target rows, as in :func:`poolwise.compare`; by default
         all that are quick enough.
-    cv : int, splitter or iterable, optional
-        How to split the target rows; by default five folds, four times, or less often if a fit
-        takes long.
     random_state : int, default=0
         Seed of the folds and of the plan. The same data, seed and date give the same page.
     title : str, optional

@@ -108,8 +108,8 @@ class FileBatches:
         import pyarrow as pa
 
         absent = {n: _constant(None, t, rows) for n, t in self.filtered.items() if n not in columns}
-        table = pa.table({**columns, **absent}).filter(self.expression).combine_chunks()
-        return {n: _one_chunk(table.column(n)) for n in columns}
+        table = pa.table({**columns, **absent}).filter(self.expression)
+        return {n: table.column(n).combine_chunks() for n in columns}
 
     def _may_match(self, file: File) -> bool:
         """Return whether rows of a file can pass the filter, given its folders."""
@@ -323,9 +323,3 @@ def _constant(value: str | None, arrow_type: Any, rows: int) -> Any:
     if value is None:
         return pa.nulls(rows, arrow_type)
     return pa.repeat(pa.scalar(value).cast(arrow_type), rows)
-
-
-def _one_chunk(column: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)

@@ -169,14 +169,13 @@ class PartedRows:
         made_by = sys.modules["poolwise"].__version__
         options = repr((made_by, sorted(batches.kinds.items()), self.names, self.response))
         options += repr((batches.keys, str(batches.expression), table.weights, table.nulls))
-        is_local, jobs = isinstance(batches.workers, Threads), ON_CLUSTER
-        if isinstance(batches.workers, Threads):
-            jobs = batches.workers.jobs
+        workers, jobs = batches.workers, ON_CLUSTER
+        if isinstance(workers, Threads):  # each file by one of them
+            workers, jobs = Threads(), workers.jobs
 
         def part_of(reader: Reader) -> tuple[FilePart, float]:
             found = self.parts.find(reader, options, precision, kept)
             if found is None:
-                workers = Threads() if is_local else batches.workers
                 own = replace(batches, readers=(reader,), workers=workers)
                 levels, sums = self._read(replace(table, batches=own, progress=False), kept)
                 found = self.parts.save(reader, options, kept, levels, sums)

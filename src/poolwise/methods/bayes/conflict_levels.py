@@ -61,10 +61,12 @@ class _MeanField:
 
     def settled(self) -> Array:
         """Return the probabilities of each source's levels, of shape (sources, levels)."""
+        places = len(runs(self.points[:, :2])[0])
+        nothing = np.zeros((places, *self.evidence.target.shape)), np.zeros(places)
         for group in self.groups:
             for k in range(len(group.members)):
                 alone = np.zeros((len(group.members), len(self.known)))
-                self._update(group, k, alone, self._nothing(self.points), self.points)
+                self._update(group, k, alone, nothing, self.points)
         for _ in range(SWEEPS):
             before = self.belief.copy()
             points = self._dominant()
@@ -114,10 +116,6 @@ class _MeanField:
         products, log_weight = products_of(said, frame, np.tile(signal, len(settings)))
         shape = (len(settings), len(share))
         return products.reshape(*shape, *products.shape[1:]), log_weight.reshape(shape)
-
-    def _nothing(self, points: Places) -> tuple[Array, Array]:
-        places = len(runs(points[:, :2])[0])
-        return np.zeros((places, *self.evidence.target.shape)), np.zeros(places)
 
     def _log_evidence(self, said: tuple[Array, Array], points: Places) -> Array:
         """Return the log evidence of each setting at each point and shape of the prior."""

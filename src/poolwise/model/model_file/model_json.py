@@ -16,9 +16,10 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from poolwise.errors import NeedsRows
+from poolwise.linear import linear_record
 from poolwise.linear.linear_record import ModelMomentsRecord
 from poolwise.linear.problem import Problem
-from poolwise.methods.fit_kinds import FitRecord
+from poolwise.methods.boosting import tree_record
 from poolwise.model.fitted_model import FittedModel
 from poolwise.model.model_file.method_records import (
     MethodName,
@@ -33,6 +34,9 @@ from poolwise.tables.encoding import Column, Levels, encoded
 from poolwise.wording import listed
 
 Unseen = Literal["raise", "ignore"]
+# A new kind of `Fit` has `record()`, a record beside it that restores it, and its place in these.
+FitRecord = linear_record.LinearRecord | tree_record.TreesRecord
+FIT_TYPES: tuple[type, ...] = (*linear_record.TYPES, *tree_record.TYPES)
 
 
 class OptionsRecord(JsonObject):
