@@ -48,9 +48,9 @@ def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Deriva
     )
     history = _history(problem, seed, most_rows)
     rows = LearningRows.stacked([target, *history])
-    folds = tracked(range(FOLDS), FOLDS, "Growing trees")
-    outside = map(rows.outside, folds)
-    boosters = tuple(grow(part.X, part.y, part.weights, POOLED) for part in outside)
+    boosters = tuple(
+        grow(part.X, part.y, part.weights, POOLED) for part in map(rows.outside, _folds())
+    )
     columns = [
         DerivedColumn(name, inputs, features, boosters, STAGES[-1])
         for name, inputs in _named_sets(problem).items()
@@ -82,6 +82,11 @@ def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Deriva
     }
     with_columns = replace(problem, target=own, sources=sources, target_rows=None, source_rows={})
     return Derivation(with_columns, tuple(columns), target, derived, boosters)
+
+
+def _folds() -> Iterator[int]:
+    """Yield the folds, with a progress bar."""
+    return tracked(range(FOLDS), FOLDS, "Growing trees")
 
 
 def _history(problem: Problem, seed: int, most_rows: int) -> list[LearningRows]:
