@@ -74,7 +74,7 @@ class TestBounds:
         assert y.min() <= inside.min()
         far = np.concatenate([t.X, 100.0 * np.sign(model.coef_)[None]])
         message = (
-            r"1 of 25 predictions \(row 24, counted from zero\) fell outside of .* extreme in .*"
+            r"1 of 25 predictions \(row 24, counted from zero\) fell outside of .* mostly due to .*"
             r"method=BayesPooling\(bounds=None\)"
         )
         with pytest.warns(PredictionsBounded, match=message) as told:

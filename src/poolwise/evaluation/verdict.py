@@ -184,13 +184,15 @@ def verdict(
       rows or more;
     - *no clear difference*: everything else.
 
-    A measurement with a test and an expectation of the same method are two estimates of one
-    change. The verdict is about their mean, each weighted by its precision: a few held-out rows
-    alone prove little, and the model alone can be wrong. A measurement that says *hurts* is never
-    overruled, and where the mean and the measurement differ in sign there is *no clear difference*.
-    With one of the two, that one decides. The headline names its basis, and the sentence
-    after it says whether the expectation agrees: it does where both have the same level, or where
-    the measured interval holds the expected change.
+    A measurement with a test and an expectation of the same method, in the same direction, are two
+    estimates of one change. The verdict is about their mean, each weighted by its precision: a few
+    held-out rows alone prove little, and the model alone can be wrong. Otherwise the measurement
+    decides, and without one the expectation. The headline names its basis. The sentence after it
+    says whether the expectation agrees: it does where both have the same level, or where the
+    measured interval holds the expected change.
+
+    Assumes that the two estimates are independent. They share the target's rows, so the
+    probability of both together is a little too sure; ``benchmarks.honesty`` measures by how much.
 
     Parameters
     ----------
@@ -217,24 +219,33 @@ def verdict(
         size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
         agrees = "agrees" if expected.agrees_with(measured) else "disagrees"
         said = [f"{_begun(expected, about)} ({size}), which {agrees} with the measurement."]
-        if is_linear and measured.level != "hurts" and expected.deviation and measured.deviation:
+        if is_linear and _can_be_weighed(expected, measured):
             both = _together(expected, measured)
-            sure = probability(both.confidence or 0.0)
-            said.append(f"Both together: history helps with probability {sure}.")
     if first is None:
         return unknown("the response does not vary, or the columns explain all of it")
     judged = first if both is None else both
-    level = judged.level if both is None or measured is None else _level(both, measured)
-    begun = _begun(first, about if first is expected else "", level)
-    told = (*said, *reasons, *_advice(level, judged))
+    begun = _begun(first, about if first is expected else "")
+    if both is not None:
+        sure = probability(both.confidence or 0.0)
+        begun = f"Measured and expected with {both.method}: {SAID[both.level]} (probability {sure})"
     return Verdict(
-        level,
+        judged.level,
         first.basis,
         first.method,
         headline=f"{begun}; {first.in_words()}.",
-        sentences=told,
+        sentences=(*said, *reasons, *_advice(judged)),
         probability=judged.confidence,
         change=first.change,
+    )
+
+
+def _can_be_weighed(expected: HistoryEffect, measured: HistoryEffect) -> bool:
+    """Return whether two effects are of one method, uncertain, and in the same direction."""
+    return (
+        expected.method == measured.method
+        and measured.level != "hurts"
+        and expected.change * measured.change >= 0.0
+        and min(expected.deviation, measured.deviation) > 0.0
     )
 
 
@@ -255,11 +266,6 @@ def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect
     )
 
 
-def _level(both: HistoryEffect, measured: HistoryEffect) -> Level:
-    """Return the level of both together, unless it contradicts the sign of the measurement."""
-    return "no_clear_difference" if both.change * measured.change < 0.0 else both.level
-
-
 def no_history(headline: str) -> Verdict:
     """Return the verdict on a model without sources."""
     return Verdict("no_history", None, None, headline)
@@ -270,18 +276,17 @@ def unknown(why: str) -> Verdict:
     return Verdict("unknown", None, None, f"Nothing can be said about history: {why}.")
 
 
-def _begun(effect: HistoryEffect, others: str, level: Level | None = None) -> str:
-    said = SAID[level or effect.level]
-    return f"{effect.basis.capitalize()} with {effect.method}{others}: {said}"
+def _begun(effect: HistoryEffect, others: str) -> str:
+    return f"{effect.basis.capitalize()} with {effect.method}{others}: {SAID[effect.level]}"
 
 
-def _advice(level: Level, effect: HistoryEffect) -> list[str]:
-    if level == "hurts":
+def _advice(effect: HistoryEffect) -> list[str]:
+    if effect.level == "hurts":
         return [
             "Leave the history out (method target_only) or use bayes_pooling, which can ignore it, "
             "and check how the history was measured."
         ]
     low, high = effect.interval
-    if level == "no_clear_difference" and high - low > 0.1:
+    if effect.level == "no_clear_difference" and high - low > 0.1:
         return ["More recent rows would narrow the interval."]
     return []

@@ -86,7 +86,7 @@ class BayesPooling(BaseEstimator):
             | {n: stack.share * s.slopes_agree * noise / (unit * s.noise) for n, s in kept.items()},
             conflict={n: s.conflict for n, s in kept.items()},
             level_conflict={n: s.conflict + s.slopes_agree - 1.0 for n, s in kept.items()},
-            share=stack.share if kept else None,
+            share=None if stack.alone is None else stack.share,
             dropped=own.dropped,
             cautions=cautions,
         )

@@ -42,7 +42,8 @@ def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Pred
         at = fit.beyond(values, predicted[rows])
         beyond += rows[at].tolist()
         if len(at) and (line := fit.parts().line) is not None:
-            columns_led += [n for n in line.leading(values[at]) if n not in columns_led]
+            raw = {name: c.name for c in model.columns for name in encoded([c])}
+            columns_led += [raw[n] for n in line.leading(values[at]) if raw[n] not in columns_led]
         if deviation is not None:
             deviation[rows] = _known(fit.deviation(values), model)
     bounds = model.fit.parts().linear.bounds
@@ -56,7 +57,7 @@ def _bounded(
     (low, high), count = bounds, len(at)
     shown = ", ".join(map(str, at[:MOST_NAMED])) + (", ..." if count > MOST_NAMED else "")
     which = f"{'row' if count == 1 else 'rows'} {shown}, counted from zero"
-    why = f" These rows are extreme in {listed(columns, 3)}." if columns else ""
+    why = f" Their predictions are mostly due to {listed(columns, 3)}." if columns else ""
     return PredictionsBounded(
         f"{count:,} of {rows:,} predictions ({which}) fell outside of the bounds, {low:.5g} to "
         f"{high:.5g}, and were set to the nearest bound: a linear model is unreliable far from its "

@@ -156,7 +156,7 @@ class Summary:
         The candidates of a model with trees.
     share : float or None
         Share of the fit with history in the mean that the coefficients are; the rest is a fit
-        without it. None if they are no mean.
+        without it. None if there is one fit only.
     """
 
     method: str
@@ -208,9 +208,11 @@ class Summary:
         said = [self.reason] if self.reason else []
         if self.trees is not None and not self.reason:
             said.append(self.trees.text)
-        if self.share is not None and any(t.weight for t in self.tables[1:]):
-            both = f"{self.share:.0%} of the fit with history and {1.0 - self.share:.0%} of the fit"
-            said.append(f"Coefficients are a mean: {both} without it.")
+        if self.share is not None:
+            said.append(
+                f"Coefficients are a mean of two fits: {self.share:.0%} with history, weighed as "
+                f"above, and {1.0 - self.share:.0%} without it."
+            )
         if self.transfer_gain is not None and len(self.tables) > 1:
             noise = self.tables[0].noise
             share = (

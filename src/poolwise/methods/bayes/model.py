@@ -56,7 +56,7 @@ class Stack:
 
     history: Solved
     alone: Solved | None  # None without sources, or if the target alone explains nothing
-    share: float  # of the fit with history in the mean
+    share: float  # of the fit with history in the mean; one if there is no other
 
     @classmethod
     def of(cls, problem: Problem, own: Scaled) -> Stack:

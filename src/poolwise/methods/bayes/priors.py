@@ -45,7 +45,7 @@ VERSIONS = {"each": 0.5, "together": 0.3, "none": 0.2}  # probability of each ac
 # Conflict between a source and the target.
 AGREES = 0.6  # probability of none; the levels of conflict share the rest equally
 CONFLICTS = (0.1, 1.0, 10.0)  # tau and tau_0 of the levels, in units of the source's noise
-STEPS = (0.3, 10.0, 1e4)  # tau_0 of the levels without tau: a source may differ by any constant
+STEPS = (0.3, 30.0, 1e12)  # tau_0 of the levels without tau: a source may differ by any constant
 ENDLESS = 10.0  # both at the last level, in units of the response's variance
 
 

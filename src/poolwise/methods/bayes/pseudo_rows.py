@@ -14,9 +14,9 @@ the products :math:`G = U e U^\top` of its features about their means, its infor
 A source in conflict has the coefficients :math:`\beta + \delta`, where :math:`\delta` has the
 variance :math:`\tau/d_S` for each feature and :math:`\tau_0` for the intercept. A level of conflict
 is a pair :math:`(\tau, \tau_0)`, in units of the source's noise :math:`\sigma_S^2`; the last one is
-in units of the response's variance, in the target or, if it is much larger, in the source, since a
-source of little noise may still be wrong about everything. At each level, the information of the
-source about :math:`\beta` is :math:`k = J\beta + N(0, V_0)`,
+in units of the response's variance instead, since a source of little noise may still be wrong about
+everything. At each level, the information of the source about :math:`\beta` is
+:math:`k = J\beta + N(0, V_0)`,
 
 .. math:: V_0 = I + \tfrac\tau{d_S} J_{x'} J_{x'}^\top + \tau_0 J_0 J_0^\top .
 
@@ -58,7 +58,6 @@ class Compressed:
     k: Array  # (r,): their responses, with noise one
     noise: float  # variance of the source's residual
     coefficient_size: float  # mean square of the source's coefficients
-    endless: float  # factor of the last level of conflict: more than one in other units
 
 
 def compressed(source: ScaledTable, target: ScaledTable, *, intercept: bool) -> Compressed:
@@ -80,8 +79,7 @@ def compressed(source: ScaledTable, target: ScaledTable, *, intercept: bool) -> 
         J[d] = np.sqrt(source.weight) * np.append(1.0, source.offset)
         k[d] = np.sqrt(source.weight) * source.step
     deviation = np.sqrt(noise)
-    endless = max(source.square / max(source.free, 1.0) / ENDLESS, 1.0)
-    return Compressed(J / deviation, k / deviation, noise, size, endless)
+    return Compressed(J / deviation, k / deviation, noise, size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +132,8 @@ def information(source: Compressed, known: ConflictLevels, *, intercept: bool) -
     J, k, lead = source.J, source.k, int(intercept)
     slopes = J[:, lead:] @ J[:, lead:].T / max(J.shape[1] - lead, 1)
     level = J[:, :lead] @ J[:, :lead].T
-    both = source.endless * known.both
-    V = np.eye(len(k)) + (source.noise * known.slopes + both)[:, None, None] * slopes
-    V += (source.noise * known.intercept + both)[:, None, None] * level
+    V = np.eye(len(k)) + (source.noise * known.slopes + known.both)[:, None, None] * slopes
+    V += (source.noise * known.intercept + known.both)[:, None, None] * level
     root = np.linalg.cholesky(V)
     right = np.column_stack((J, k))
     half = np.linalg.solve(root, np.broadcast_to(right, (len(known), *right.shape)))

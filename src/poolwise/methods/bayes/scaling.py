@@ -21,6 +21,8 @@ OTHER_UNITS = 100.0, 1e6  # times the target's deviation: beyond chance, within 
 ENOUGH = 3.0  # rows of a source below which nothing is learned from it
 FEW_ROWS = "fewer than three rows do not determine their noise"
 NOTHING_VARIES = "none of their features varies"
+OTHER_RESPONSE = "their response has other units: its deviation is over 30 times larger or smaller"
+FAR_APART, KNOWN_ROWS = 30.0, 8.0  # deviations of responses, and target rows that tell its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,9 @@ def scaled(problem: Problem) -> Scaled:
         for n, s in problem.sources.items()
         if n not in left_out
     }
+    other = [n for n, s in usable.items() if _has_other_response(problem, target, s)]
+    left_out |= dict.fromkeys(other, OTHER_RESPONSE)
+    usable = {n: s for n, s in usable.items() if n not in other}
     unit, response_unit = _units(problem, [target, *usable.values()])
     varies = [n for n in problem.features if unit[n] > 0.0]
     still = [n for n, s in usable.items() if not any(f in s.place for f in varies)]
@@ -110,7 +115,7 @@ def scaled(problem: Problem) -> Scaled:
         dropped={n: f"constant in {problem.pool_name}" for n in problem.features if unit[n] == 0.0},
         lead=int(problem.intercept),
         new=len(features) - len(common),
-        tails=_tails(problem, [target, *usable.values()]),
+        tails=_tails(problem, target),
     )
 
 
@@ -140,6 +145,17 @@ def _rank(table: ScaledTable, features: Sequence[str]) -> tuple[float, list[str]
     return -table.weight, sorted(features[j] for j in table.at), table.step, table.square
 
 
+def _has_other_response(problem: Problem, target: _Doubles, source: _Doubles) -> bool:
+    """Return whether the response of a source is in other units: its slopes tell nothing then."""
+    tables = target, source
+    free = [t.table.weight - problem.intercept for t in tables]
+    squares = [t.squares[t.place[problem.response]] for t in tables]
+    if min(free) < KNOWN_ROWS or not all(squares):
+        return False
+    ratio = squares[1] / free[1] / (squares[0] / free[0])
+    return not FAR_APART**-2 <= ratio <= FAR_APART**2
+
+
 def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, float], float]:
     """Return the unit of each column, zero if it is constant.
 
@@ -165,33 +181,36 @@ def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, floa
         free = max(problem.target.weight - problem.intercept, 1.0)
         own = float(np.sqrt(having[0][1] / free))
         if OTHER_UNITS[0] * own < deviation < OTHER_UNITS[1] * own:
-            deviation, having = own, having[:1]
+            deviation = own
         unit = deviation
         if name != problem.response:
-            reach = max(_reach(t, j, intercept=problem.intercept) for t, _, j in having)
-            unit = max(deviation, reach / FAR)
+            unit = max(deviation, _reach(problem, name) / FAR)
         units[name] = unit if deviation > CONSTANT * largest else 0.0
     return units, units.pop(problem.response)
 
 
-def _reach(table: Moments, j: int, *, intercept: bool) -> float:
-    """Return the largest distance of a column from its mean or, without an intercept, from zero."""
-    centre, rest = (table.mean[j], table.mean_tail[j]) if intercept else (0.0, 0.0)
+def _reach(problem: Problem, name: str) -> float:
+    """Return the largest distance of a target's column from its mean, or else from zero.
+
+    Only the target's: of a source whose model was published, or whose rows were forgotten, the
+    range is a bound and not a value that occurs.
+    """
+    table = problem.target
+    j = table.place[name]
+    centre, rest = (table.mean[j], table.mean_tail[j]) if problem.intercept else (0.0, 0.0)
     return float(max(table.high[j] - centre - rest, centre - table.low[j] + rest))
 
 
-def _tails(problem: Problem, tables: Sequence[_Doubles]) -> float:
+def _tails(problem: Problem, target: _Doubles) -> float:
     """Return the variance of the log of the target's noise that heavy tails add.
 
     It is the excess kurtosis over the rows; the largest response gives a lower bound of it.
     """
-    most = 0.0
-    for own in tables:
-        j = own.place[problem.response]
-        if own.squares[j] > 0.0:
-            reach = _reach(own.table, j, intercept=problem.intercept)
-            most = max(most, own.table.weight * (reach / np.sqrt(own.squares[j])) ** 4 - 3.0)
-    return float(most / problem.target.weight)
+    squares, rows = target.squares[target.place[problem.response]], problem.target.weight
+    if squares <= 0.0:
+        return 0.0
+    reach = _reach(problem, problem.response) / np.sqrt(squares)
+    return float(max(rows * reach**4 - 3.0, 0.0) / rows)
 
 
 def _scaled_table(
