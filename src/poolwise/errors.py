@@ -94,7 +94,7 @@ class BadColumns(PoolwiseError):
     def repeated(cls, names: Sequence[str], where: str = "The table") -> Self:
         twice = sorted({n for n in names if list(names).count(n) > 1}, key=str)
         return cls(
-            f"{where} has more than one column named {listed(twice)}.",
+            f"{capital(where)} has more than one column named {listed(twice)}.",
             "Columns are matched by name: rename or drop the copies.",
         )
 

@@ -14,6 +14,7 @@ from poolwise.evaluation.verdict import (
     LIKELY,
     SMALL,
     SURE,
+    UNSURE,
     HistoryEffect,
     verdict,
 )
@@ -96,7 +97,10 @@ def test_two_estimates_are_weighed_by_their_precision():
     assert told.probability == pytest.approx(
         NormalDist().cdf(0.02 / np.hypot(0.05 / 1.96 / 2**0.5, SMALL)), abs=1e-4
     )
-    assert f"Both together: history helps with probability {told.probability:.0%}" in told.text
+    assert told.headline.startswith(
+        f"Measured and expected with bayes_pooling: history probably helps (probability "
+        f"{told.probability:.0%}); on 40 recent rows"
+    )
     sharp = effect(-0.01, 0.999, basis=MEASURED, low=-0.016, high=-0.004)
     assert verdict(expected, sharp).probability == pytest.approx(0.957, abs=5e-3)
     assert verdict(expected).probability == expected.confidence
@@ -107,7 +111,7 @@ def test_an_expectation_of_a_linear_model_is_not_added_to_a_measurement_of_trees
     expected, measured = two_effects(-0.1, -0.01)
     told = verdict(expected, measured, is_linear=False)
     assert (told.level, told.probability) == (measured.level, measured.confidence)
-    assert "Both together" not in told.text
+    assert "and expected with" not in told.text
 
 
 def test_no_expectation_overrules_a_measured_harm():
@@ -118,7 +122,7 @@ def test_no_expectation_overrules_a_measured_harm():
     unsure = effect(0.01, 0.4, basis=MEASURED, low=-0.1, high=0.12)
     told = verdict(sure, unsure)
     assert told.level == "no_clear_difference"  # "the error was 1 % higher: history helps" is odd
-    assert told.headline.startswith("Measured with bayes_pooling: no clear difference")
+    assert told.probability == UNSURE
 
 
 def test_an_expectation_inside_the_measured_interval_agrees():
@@ -187,7 +191,7 @@ def test_every_door_gives_the_same_level_for_the_same_evidence(seed, tmp_path, m
         first = expected["diagnose"]["headline"].split(";")[0]
         for part in ("headline", "probability", "change"):
             assert len({told[part] for told in measured.values()}) == 1
-        assert len({tuple(told["sentences"][:2]) for told in measured.values()}) == 1
+        assert len({told["sentences"][0] for told in measured.values()}) == 1
         assert measured["compare"]["sentences"][0].startswith(first)
 
 

@@ -68,7 +68,7 @@ class TestNames:
         ids=["pandas", "arrow", "stream"],
     )
     def test_two_columns_of_one_name_are_refused(self, table):
-        message = r"[Ss]ource 'old' has more than one column named 'a'\. .*rename or drop"
+        message = r"Table 'old' has more than one column named 'a'\. .*rename or drop"
         with pytest.raises(BadColumns, match=message):
             open_table(table, "table 'old'")
 

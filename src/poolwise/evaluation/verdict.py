@@ -22,6 +22,7 @@ Basis: TypeAlias = Literal["expected", "measured"]
 
 SURE = 0.975  # confidence of "helps" and "hurts": the 95 % interval excludes no change
 LIKELY = 0.8  # confidence of "probably helps"
+UNSURE = 0.79  # largest confidence where measurement and expectation differ in sign
 SMALL = 0.005  # relative change of the RMSE below which there is no difference
 FEWEST_ROWS = 10  # recent rows for "helps" and "hurts"
 
@@ -184,12 +185,13 @@ def verdict(
       rows or more;
     - *no clear difference*: everything else.
 
-    A measurement with a test and an expectation of the same method, in the same direction, are two
-    estimates of one change. The verdict is about their mean, each weighted by its precision: a few
-    held-out rows alone prove little, and the model alone can be wrong. Otherwise the measurement
-    decides, and without one the expectation. The headline names its basis. The sentence after it
-    says whether the expectation agrees: it does where both have the same level, or where the
-    measured interval holds the expected change.
+    A measurement with a test and an expectation of the same method are two estimates of one
+    change. The verdict is about their mean, each weighted by its precision: a few held-out rows
+    alone prove little, and the model alone can be wrong. Where they differ in sign, the confidence
+    is at most 79 % (``UNSURE``). A measurement that says *hurts* decides alone, and so does an
+    expectation without a measurement. The headline names its basis. The sentence after it says
+    whether the expectation agrees: it does where both have the same level, or where the measured
+    interval holds the expected change.
 
     Assumes that the two estimates are independent. They share the target's rows, so the
     probability of both together is a little too sure; ``benchmarks.honesty`` measures by how much.
@@ -240,11 +242,10 @@ def verdict(
 
 
 def _can_be_weighed(expected: HistoryEffect, measured: HistoryEffect) -> bool:
-    """Return whether two effects are of one method, uncertain, and in the same direction."""
+    """Return whether two effects are of one method and uncertain, and none is a sure harm."""
     return (
         expected.method == measured.method
         and measured.level != "hurts"
-        and expected.change * measured.change >= 0.0
         and min(expected.deviation, measured.deviation) > 0.0
     )
 
@@ -262,7 +263,7 @@ def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect
         change=change,
         low=own.inv_cdf(0.025),
         high=own.inv_cdf(0.975),
-        confidence=own.cdf(0.0),
+        confidence=min(own.cdf(0.0), UNSURE if expected.change * measured.change < 0.0 else 1.0),
     )
 
 

@@ -36,8 +36,9 @@ class BayesPooling(BaseEstimator):
 
     where :math:`c^2 B_c` is the error of the imputation and ``poolwise.methods.bayes.pseudo_rows``
     defines the last terms. Target and sources together give a Gaussian posterior of
-    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.priors``; the result is
-    their average, weighted by evidence. Data pooling is the special case :math:`\hat B = 0` without
+    :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.priors``, and their
+    average, weighted by evidence, is the fit with history. The result is its weighted mean with the
+    same fit of the target alone; see ``poolwise.methods.bayes.model``. Data pooling is the special case :math:`\hat B = 0` without
     error, flat priors and no conflict; unlimited conflict gives a ridge regression of the target
     alone.
 
@@ -70,7 +71,7 @@ class BayesPooling(BaseEstimator):
     bounds: float | tuple[float, float] | None = 0.5
 
     def solve(self, problem: Problem) -> LinearFit:
-        """Return the posterior mean and covariance."""
+        """Return the weighted mean of the fits with and without sources."""
         own = scaled(problem)
         cautions = _cautions(problem, own)
         if own.response_unit == 0.0:

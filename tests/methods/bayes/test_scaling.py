@@ -24,7 +24,11 @@ def deviation(tables, name, intercept):
             centre = np.average(column, weights=table.w) if intercept else 0.0
             squares += table.w @ (column - centre) ** 2
             rows += table.w.sum() - intercept
-            reach = max(reach, np.abs(column - centre).max())
+            furthest = np.abs(column - centre).max()
+            # The largest distance that this deviation allows is a bound, or one row.
+            most = np.sqrt(table.w @ (column - centre) ** 2 * (1.0 - intercept / table.w.sum()))
+            if table is tables.target or furthest < 0.98**0.5 * most:
+                reach = max(reach, furthest)
     pooled = np.sqrt(squares / rows)
     return pooled if name == "y" else max(pooled, reach / 3.0)
 

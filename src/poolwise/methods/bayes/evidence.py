@@ -11,6 +11,9 @@ rows :math:`M, k` of a frame with variances :math:`v = 1 + c^2\varepsilon`, and 
 .. math:: \log p = -\tfrac12\bigl(n_T\log\sigma^2 + \textstyle\sum\log v + \log|D| + \log|\Lambda|
    + Q - h^\top\Lambda^{-1}h\bigr) + \text{const} .
 
+Columns with rare values add :math:`R`, a pseudo-observation that their coefficient is zero, to
+:math:`\Lambda`, and the size of new coefficients has a prior of its own; see `Grid`.
+
 One Cholesky factor of :math:`\begin{pmatrix}\Lambda & h\\ h^\top & Q + 1\end{pmatrix}` gives all of
 it. New coefficients come last: their block, before their prior is added, is shared by all shapes.
 """

@@ -216,7 +216,7 @@ class Imputation:
 
 
 def rarity(target: ScaledTable, lacks: NDArray[np.intp]) -> Array:
-    """Return by how much the unit of each lacking feature exceeds its variance in the target."""
+    """Return the square of the unit of each lacking feature over its variance, at least one."""
     variance = target.gram.diagonal()[lacks] / max(target.free, 1.0)
     found: Array = 1.0 / np.clip(variance, ZELLNER_LEAST, 1.0)
     return found

@@ -69,8 +69,10 @@ class Grid:
       values are rare has the precision :math:`(1 - 1/\psi)/g_0` as well, where :math:`\psi` is the
       square of its unit over its variance: it is shrunk at least as strongly as without history.
 
-    With :math:`t` the residual variance of new features given shared ones, the noise is
-    :math:`\sigma^2 = s\sigma_S^2(1 - \varphi)`, and :math:`c^2 = s\sigma_S^2\varphi/t`.
+    With :math:`t` the residual variance of new features given shared ones, :math:`t_\psi` the same
+    with the variance of each column multiplied by its :math:`\psi`, and
+    :math:`u = \varphi/(1 - \varphi)`, the noise is :math:`\sigma^2 = s\sigma_S^2/(1 + u t/t_\psi)`,
+    and :math:`c^2 = u\sigma^2/t_\psi`.
     """
 
     signal: Array  # (P,): variance explained by new features over noise, phi / (1 - phi)

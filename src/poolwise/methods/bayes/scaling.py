@@ -16,13 +16,14 @@ from poolwise.moments.moments import Moments
 from poolwise.numerics.double_double import Pair
 
 CONSTANT = 1e-14  # deviation of a column, relative to its largest number, that is only rounding
+BOUND = 0.98  # of the largest distance possible, from which it is taken for a bound
 FAR = 3.0  # deviations from the mean at which a value of its own begins to set the unit
 OTHER_UNITS = 100.0, 1e6  # times the target's deviation: beyond chance, within doubles
 ENOUGH = 3.0  # rows of a source below which nothing is learned from it
 FEW_ROWS = "fewer than three rows do not determine their noise"
 NOTHING_VARIES = "none of their features varies"
-OTHER_RESPONSE = "their response has other units: its deviation is over 30 times larger or smaller"
-FAR_APART, KNOWN_ROWS = 30.0, 8.0  # deviations of responses, and target rows that tell its own
+OTHER_RESPONSE = "their response has other units: its spread is 30 times as large, or as small"
+FAR_APART, KNOWN_ROWS = 30.0, 8.0  # noise over the other's spread; rows that determine both
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ class Scaled:
 def scaled(problem: Problem) -> Scaled:
     """Return a problem in the units of its columns."""
     left_out = {n: FEW_ROWS for n, s in problem.sources.items() if s.weight < ENOUGH}
-    target = _Doubles.of(problem.target, problem.intercept)
+    target = _Doubles.of(problem.target, problem.intercept, is_target=True)
     usable = {
         n: _Doubles.of(s, problem.intercept)
         for n, s in problem.sources.items()
@@ -115,7 +116,7 @@ def scaled(problem: Problem) -> Scaled:
         dropped={n: f"constant in {problem.pool_name}" for n in problem.features if unit[n] == 0.0},
         lead=int(problem.intercept),
         new=len(features) - len(common),
-        tails=_tails(problem, target),
+        tails=_tails(problem, [target, *usable.values()]),
     )
 
 
@@ -127,9 +128,10 @@ class _Doubles:
     place: dict[str, int]
     squares: list[float]
     products: Array
+    is_target: bool = False
 
     @classmethod
-    def of(cls, table: Moments, intercept: bool) -> _Doubles:
+    def of(cls, table: Moments, intercept: bool, *, is_target: bool = False) -> _Doubles:
         """Take products about the means or, without an intercept, about zero."""
         products = table.scatter.high
         squares = products.diagonal().tolist()
@@ -137,7 +139,7 @@ class _Doubles:
             means = table.mean.tolist()
             squares = [s + table.weight * m**2 for s, m in zip(squares, means, strict=True)]
             products = table.about_zero().high
-        return cls(table, table.place, squares, products)
+        return cls(table, table.place, squares, products, is_target)
 
 
 def _rank(table: ScaledTable, features: Sequence[str]) -> tuple[float, list[str], float, float]:
@@ -146,14 +148,24 @@ def _rank(table: ScaledTable, features: Sequence[str]) -> tuple[float, list[str]
 
 
 def _has_other_response(problem: Problem, target: _Doubles, source: _Doubles) -> bool:
-    """Return whether the response of a source is in other units: its slopes tell nothing then."""
-    tables = target, source
-    free = [t.table.weight - problem.intercept for t in tables]
-    squares = [t.squares[t.place[problem.response]] for t in tables]
-    if min(free) < KNOWN_ROWS or not all(squares):
-        return False
-    ratio = squares[1] / free[1] / (squares[0] / free[0])
-    return not FAR_APART**-2 <= ratio <= FAR_APART**2
+    """Return whether the noise of one table is far beyond the spread of the other's response.
+
+    Then the response of the source is in other units, and its slopes tell nothing.
+    """
+    spread, noise = [], []
+    for own in (target, source):
+        free, y = own.table.weight - problem.intercept, own.place[problem.response]
+        if free < KNOWN_ROWS or own.squares[y] == 0.0:
+            return False
+        x = [j for n, j in own.place.items() if n != problem.response and own.squares[j] > 0.0]
+        scale = np.sqrt([own.squares[j] for j in x])
+        cross = own.products[x, y] / scale
+        gram = own.products[np.ix_(x, x)] / np.outer(scale, scale)
+        coef, _, rank, _ = np.linalg.lstsq(gram, cross, rcond=1e-10)
+        left = max(own.squares[y] - float(cross @ coef), 0.0)
+        spread.append(own.squares[y] / free)
+        noise.append(left / max(free - rank, 1.0))
+    return bool(max(noise[1] / spread[0], noise[0] / spread[1]) > FAR_APART**2)
 
 
 def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, float], float]:
@@ -181,36 +193,42 @@ def _units(problem: Problem, tables: Sequence[_Doubles]) -> tuple[dict[str, floa
         free = max(problem.target.weight - problem.intercept, 1.0)
         own = float(np.sqrt(having[0][1] / free))
         if OTHER_UNITS[0] * own < deviation < OTHER_UNITS[1] * own:
-            deviation = own
+            deviation, having = own, having[:1]
         unit = deviation
         if name != problem.response:
-            unit = max(deviation, _reach(problem, name) / FAR)
+            known = [t for t in tables if any(t.table is table for table, _, _ in having)]
+            reach = max(_reach(t, name, problem.intercept) for t in known)
+            unit = max(deviation, reach / FAR)
         units[name] = unit if deviation > CONSTANT * largest else 0.0
     return units, units.pop(problem.response)
 
 
-def _reach(problem: Problem, name: str) -> float:
-    """Return the largest distance of a target's column from its mean, or else from zero.
+def _reach(own: _Doubles, name: str, intercept: bool) -> float:
+    """Return the largest distance of a column from its mean or, without an intercept, from zero.
 
-    Only the target's: of a source whose model was published, or whose rows were forgotten, the
-    range is a bound and not a value that occurs.
+    A distance that is the largest possible for this deviation is a bound, as of a published model,
+    or one row, and counts as none.
     """
-    table = problem.target
-    j = table.place[name]
-    centre, rest = (table.mean[j], table.mean_tail[j]) if problem.intercept else (0.0, 0.0)
-    return float(max(table.high[j] - centre - rest, centre - table.low[j] + rest))
+    table, j = own.table, own.place[name]
+    centre, rest = (table.mean[j], table.mean_tail[j]) if intercept else (0.0, 0.0)
+    reach = float(max(table.high[j] - centre - rest, centre - table.low[j] + rest))
+    most = own.squares[j] * (1.0 - intercept / table.weight)  # Samuelson's inequality
+    return reach if own.is_target or reach**2 < BOUND * most else 0.0
 
 
-def _tails(problem: Problem, target: _Doubles) -> float:
+def _tails(problem: Problem, tables: Sequence[_Doubles]) -> float:
     """Return the variance of the log of the target's noise that heavy tails add.
 
-    It is the excess kurtosis over the rows; the largest response gives a lower bound of it.
+    It is the excess kurtosis over the rows, of which the largest response of any table gives a
+    lower bound.
     """
-    squares, rows = target.squares[target.place[problem.response]], problem.target.weight
-    if squares <= 0.0:
-        return 0.0
-    reach = _reach(problem, problem.response) / np.sqrt(squares)
-    return float(max(rows * reach**4 - 3.0, 0.0) / rows)
+    most = 0.0
+    for own in tables:
+        squares = own.squares[own.place[problem.response]]
+        if squares > 0.0:
+            reach = _reach(own, problem.response, problem.intercept)
+            most = max(most, own.table.weight * (reach / np.sqrt(squares)) ** 4 - 3.0)
+    return float(most / problem.target.weight)
 
 
 def _scaled_table(
