@@ -179,7 +179,7 @@ def test_rows_of_a_stream_are_weighed_by_way_of_moments(make, target, rows):
 
 def test_names_of_a_stream_are_unique(target):
     twice = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
-    with pytest.raises(BadColumns, match="table 'old'"):
+    with pytest.raises(BadColumns, match="Table 'old'"):
         read(target, twice.to_reader())
 
 

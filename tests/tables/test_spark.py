@@ -189,7 +189,7 @@ def test_a_frame_must_hold_its_response_once_and_by_its_name(spark, target, rows
     frame = frame_of(spark, rows.drop(columns="w"), 1)
     with pytest.raises(BadSource, match="'y'"):
         read(target, frame.drop("y"))
-    with pytest.raises(BadColumns, match="table 'old' has more than one column named"):
+    with pytest.raises(BadColumns, match="Table 'old' has more than one column named"):
         read(target, frame.select("*", "a"))
     with pytest.raises(BadSource):
         read(target, (frame, rows["y"]))

@@ -171,7 +171,7 @@ def test_nothing_is_computed_before_it_is_read(target, rows):
 
 def test_a_frame_of_twice_one_name_is_refused(target, rows):
     twice = dd.from_pandas(rows, npartitions=2)[["a", "a", "y"]]
-    with pytest.raises(BadColumns, match="table 'old'"):
+    with pytest.raises(BadColumns, match="Table 'old'"):
         read(target, twice)
 
 
