@@ -1,1 +1,1 @@
-"""The parts of Bayes pooling: scaling, imputation, pseudo-rows, evidence, settings."""
+"""The parts of Bayes pooling: scaling, priors, imputation, conflict, evidence, and the model."""

@@ -75,8 +75,8 @@ class Grid:
     and :math:`c^2 = u\sigma^2/t_\psi`.
     """
 
-    signal: Array  # (P,): variance explained by new features over noise, phi / (1 - phi)
-    noise: Array  # (P, S): of the target, relative to the source's, s (1 - phi)
+    signal: Array  # (P,): u, variance that new features explain over noise
+    noise: Array  # (P, S): of the target, relative to the source's
     log_prior: Array  # (P, S): of both
     size: Array  # (G,): of shared coefficients
     log_size_prior: Array  # (G,)
