@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from scipy.stats import ttest_1samp
 from threadpoolctl import threadpool_limits
 
+from benchmarks.messy import FEWEST_TEST_ROWS, RECENT_ROWS
 from benchmarks.messy_problems import HELD_OUT, PROBLEMS, Draw
 from poolwise import PooledRegressor, compare, diagnose, report
 from poolwise.evaluation.compare import measured_effect
@@ -26,8 +27,6 @@ from poolwise.model.fitted_model import fit_kept
 from poolwise.moments.progress import tracked
 
 DOORS = ("fit", "diagnose", "compare", "report")
-RECENT_ROWS = (60, 150, 400)
-FEWEST_TEST_ROWS = 100
 SURE = 0.95
 SIZES = ((4, 1), (10, 3), (20, 6))  # features of a simulation, and how many of them are new
 SIMULATED_ROWS = (12, 25, 60, 150)
@@ -102,11 +101,11 @@ def judged(draw: Draw, group: str) -> Iterator[Case]:
         alone.set_params(unseen_level="ignore").fit(X, y)
         errors = [(y_test - m.predict(X_test)) ** 2 for m in (model, alone)]
     apart = np.asarray(errors[0] - errors[1])
-    worse = bool(apart.any()) and float(ttest_1samp(apart, 0.0, alternative="greater").pvalue)
+    p = float(ttest_1samp(apart, 0.0, alternative="greater").pvalue) if apart.any() else 1.0
     for door in DOORS:
         if (probability := told[door].probability) is not None:
-            better, is_worse = bool(apart.mean() < 0.0), worse is not False and worse < 0.025
-            yield Case(group, door, probability, told[door].level, better, is_worse)
+            better = bool(apart.mean() < 0.0)
+            yield Case(group, door, probability, told[door].level, better, p < 0.025)
 
 
 @dataclass(frozen=True)
