@@ -197,7 +197,7 @@ def goals(score: Score) -> list[Goal]:
 
 
 def fit_times(rounds: int) -> str:
-    """Return the time of a default fit, and its ratio to that of the normal equations in numpy."""
+    """Return the time of a default fit, and its ratio to the normal equations in numpy."""
     lines = []
     for features, indicators in FITS:
         recent, history = _random_tables(features, indicators)

@@ -309,7 +309,7 @@ def posterior(evidence: Evidence, at: Points) -> Posterior:
 
 
 def stacked(share: float, one: Posterior, other: Posterior) -> Posterior:
-    r"""Return the posterior of a weighted mean of two fits; its conflict is that of the first.
+    r"""Return the posterior of a weighted mean of two fits, with the conflict of the first.
 
     With :math:`a` the share of the first, the more efficient fit, the mean has the covariance
     :math:`(1 - (1-a)^2)\,C_1 + (1-a)^2 C_0`, since the errors of an efficient fit and of another

@@ -60,7 +60,7 @@ class Scaled:
     dropped: Mapping[str, str]  # features left out, and why
     lead: int  # coefficients before those of the features: one with an intercept
     new: int  # number of features that some source lacks
-    tails: float  # variance of the log of the target's noise beyond that of normal responses
+    tails: float  # variance that heavy tails add to the log of the target's noise
 
     @cached_property
     def feature_sets(self) -> tuple[tuple[int, ...], ...]:
