@@ -1,5 +1,7 @@
 """Bounds of Bayes pooling: where they are, and what is told when they act."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -16,12 +18,39 @@ class TestBounds:
     def tables(self):
         return tables_of("one source", seed=1)
 
-    def test_they_are_the_range_of_all_responses_half_as_wide_again_on_both_sides(self, tables):
-        y = np.concatenate([tables.target.y, tables.sources["old"].y])
-        R = np.ptp(y)
-        assert_allclose(solved(tables).bounds, (y.min() - R / 2.0, y.max() + R / 2.0), rtol=1e-14)
-        fit = BayesPooling(bounds=0.0).solve(tables.problem())
+    def test_they_are_the_range_of_responses_wider_for_exact_relations(self, tables):
+        y, old = tables.target.y, tables.sources["old"].y
+        fit = solved(tables)
+        agrees = 1.0 - fit.conflict["old"] + fit.level_conflict["old"]
+        moved = y.mean() + y.std(ddof=1) / old.std(ddof=1) * (old - old.mean())
+        low, high = min(y.min(), moved.min()), max(y.max(), moved.max())
+        low -= agrees * max(low - old.min(), 0.0)
+        high += agrees * max(old.max() - high, 0.0)
+        further = 0.05 * (1.0 + 0.06 * (y.var(ddof=1) / fit.noise - 1.0)) * (high - low)
+        assert_allclose(fit.bounds, (low - further, high + further), rtol=1e-10)
+        assert_allclose(BayesPooling(bounds=0.0).solve(tables.problem()).bounds, (low, high))
+
+    def test_without_sources_they_are_the_range_of_the_target(self, tables):
+        problem = replace(tables.problem(), sources={})
+        fit, y = BayesPooling(bounds=0.0).solve(problem), tables.target.y
         assert fit.bounds == (y.min(), y.max())
+
+    def test_a_source_of_another_level_and_spread_shows_how_far_responses_reach(self):
+        rng = np.random.default_rng(0)
+        X, X_old = rng.normal(size=(40, 2)), rng.normal(size=(400, 2))
+        y, y_old = X @ [1.0, 1.0] + rng.normal(size=40), -20.0 * X_old[:, 0] + 500.0
+        model = PooledRegressor(BayesPooling(bounds=0.0))
+        fit = quietly(model, X, y, sources={"old": (X_old, y_old)}).fit_
+        reach = (y_old.max() - y_old.mean()) / y_old.std(ddof=1)
+        assert fit.conflict["old"] > 0.999
+        assert_allclose(fit.bounds[1], max(y.max(), y.mean() + reach * y.std(ddof=1)), rtol=1e-3)
+
+    def test_an_exact_relation_has_no_bounds(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(40, 2))
+        low, high = PooledRegressor().fit(X, X @ [1.0, 2.0]).fit_.bounds
+        assert low < -1e6
+        assert high > 1e6
 
     @pytest.mark.parametrize("pair", [(-1.0, 2.5), [-1.0, 2.5], np.array([-1.0, 2.5])])
     def test_a_pair_is_taken_as_it_is(self, tables, pair):
@@ -85,7 +114,8 @@ class TestBounds:
         assert about["columns"][0] == f"x{moved.argmax()}"
         assert_array_equal(predicted[:-1], inside)
         # The same to the rounding of a change of units.
-        assert_allclose(predicted[-1], y.max() + 0.5 * (y.max() - y.min()), rtol=1e-14)
+        assert_allclose(predicted[-1], model.fit_.bounds[1], rtol=1e-14)
+        assert_allclose(predicted[-1] / unit, solved(tables).bounds[1], rtol=1e-9)
 
     def test_a_pair_is_in_the_units_of_the_user(self, tables):
         t, unit = tables.target, 1e60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.student_t import StudentT
+from poolwise.methods.bayes.bounds import widened_range
 from poolwise.methods.bayes.model import Stack
 from poolwise.methods.bayes.scaling import Scaled, scaled
 
@@ -49,10 +50,10 @@ class BayesPooling(BaseEstimator):
 
     Parameters
     ----------
-    bounds : float, pair of float or None, default=0.5
-        Predictions are clipped to the range of all responses, widened by this share of it on both
-        sides; or to a range that is given; or not at all. Sources in conflict count too, because a
-        small target covers little of the range if tails are heavy.
+    bounds : float, pair of float or None, default=0.05
+        Predictions are clipped to the range of responses, widened on both sides by this share of it
+        and further if the relation is nearly exact (see ``poolwise.methods.bayes.bounds``); or to a
+        range that is given; or not at all.
 
     Examples
     --------
@@ -68,14 +69,14 @@ class BayesPooling(BaseEstimator):
     array([ 1.8, -1.6])
     """
 
-    bounds: float | tuple[float, float] | None = 0.5
+    bounds: float | tuple[float, float] | None = 0.05
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the weighted mean of the fits with and without sources."""
         own = scaled(problem)
         cautions = _cautions(problem, own)
         if own.response_unit == 0.0:
-            return replace(_constant(problem), bounds=self._bounds(problem), cautions=cautions)
+            return self._constant(problem, cautions)
         stack = Stack.of(problem, own)
         judged, unit = stack.history.judged, own.response_unit**2
         kept = {n: judged[n] for n in problem.sources if n in judged}
@@ -98,8 +99,7 @@ class BayesPooling(BaseEstimator):
         """Return a fit for each set of features that rows lack, all from the same posterior."""
         own = scaled(problem)
         if own.response_unit == 0.0:
-            bounds = self._bounds(problem)
-            return [replace(_constant(problem.without(p)), bounds=bounds) for p in patterns]
+            return [self._constant(problem.without(p)) for p in patterns]
         stack = Stack.of(problem, own)
         return [self._fit(problem, stack, lacking) for lacking in patterns]
 
@@ -107,14 +107,24 @@ class BayesPooling(BaseEstimator):
         """Return the fit of all features but the lacking ones."""
         own, found = stack.history.model.scaled, stack.posterior(lacking)
         left = tuple(n for n in problem.features if n not in lacking)
+        unit, judged = own.response_unit**2, stack.history.judged
+        complete = stack.posterior().noise if lacking else found.noise
         return replace(
             _unscaled(problem, own, left, found.mean, found.covariance),
-            noise=own.response_unit**2 * found.noise,
+            noise=unit * found.noise,
             distribution=_student_t(found.noise, found.noise_variance),
-            bounds=self._bounds(problem),
+            bounds=self._bounds(
+                problem, {n: s.slopes_agree for n, s in judged.items()}, unit * complete
+            ),
         )
 
-    def _bounds(self, problem: Problem) -> tuple[float, float] | None:
+    def _constant(self, problem: Problem, cautions: tuple[PoolwiseWarning, ...] = ()) -> LinearFit:
+        bounds = self._bounds(problem, dict.fromkeys(problem.sources, 1.0), np.inf)
+        return replace(_constant(problem), bounds=bounds, cautions=cautions)
+
+    def _bounds(
+        self, problem: Problem, agree: Mapping[str, float], noise: float
+    ) -> tuple[float, float] | None:
         """Return the range of predictions."""
         if self.bounds is None:
             return None
@@ -124,15 +134,7 @@ class BayesPooling(BaseEstimator):
             return float(given[0]), float(given[1])
         if not is_numeric or given.ndim or not 0.0 <= given < np.inf:
             raise BadOption.of("bounds", self.bounds, "a number, a pair (low, high), or None")
-        share, (low, high) = float(given), response_range(problem)
-        return low - share * (high - low), high + share * (high - low)
-
-
-def response_range(problem: Problem) -> tuple[float, float]:
-    """Return the least and the greatest response of all tables."""
-    tables = [problem.target, *problem.sources.values()]
-    at = [(table, table.place[problem.response]) for table in tables]
-    return min(float(t.low[j]) for t, j in at), max(float(t.high[j]) for t, j in at)
+        return widened_range(problem, float(given), agree, noise)
 
 
 def _unscaled(

@@ -35,10 +35,12 @@ def test_the_share_is_the_mean_of_its_posterior_over_the_rows(case, intercept):
     for a in shares:
         left = y - Z @ (a * one.mean + (1.0 - a) * alone.mean)
         penalty = 2.0 * (a * freedom[0] + (1.0 - a) * freedom[1])
-        log.append(-0.5 * (left @ left / one.noise + penalty) + (2.0 + 60.0 / len(y)) * np.log(a))
+        log.append(-0.5 * (left @ left / one.noise + penalty) + (3.0 + 60.0 / len(y)) * np.log(a))
     weight = np.exp(np.array(log) - max(log))
     rows = sum(t.w.sum() for t in tables.sources.values())
     expected = weight @ shares / weight.sum() * rows / (rows + 5.0)
+    # The last two degrees of conflict: other slopes without a limit.
+    expected *= 1.0 - np.prod(stack.history.full.conflict[:, -2:].sum(axis=1))
     assert_allclose(stack.share, expected, rtol=1e-8)
 
 

@@ -9,8 +9,9 @@ The model with history can be wrong in ways that no level of conflict describes.
 
 which is the criterion of Mallows, an estimate of the error on new rows from moments alone, and a
 prior that trusts history, more so if there are few rows to judge it. The share is the mean of this
-posterior, times :math:`n_S/(n_S + 5)` for :math:`n_S` rows of history: as these become few, the fit
-tends to the one without them.
+posterior, times :math:`n_S/(n_S + 5)` for :math:`n_S` rows of history, times the probability that
+the slopes of some source are near enough to the target's to say something about them. So the fit
+tends to the one without history as its rows become few, or as it contradicts the target.
 """
 
 from __future__ import annotations
@@ -34,7 +35,14 @@ from poolwise.methods.bayes.imputation import (
     rarity,
 )
 from poolwise.methods.bayes.missing import shortened
-from poolwise.methods.bayes.priors import ENOUGH_ROWS, FEW, SHARE, TRUST, grid
+from poolwise.methods.bayes.priors import (
+    ENOUGH_ROWS,
+    FEW,
+    SHARE,
+    TRUST,
+    UNINFORMATIVE,
+    grid,
+)
 from poolwise.methods.bayes.pseudo_rows import (
     Compressed,
     ConflictLevels,
@@ -69,7 +77,7 @@ class Stack:
         history = Solved.of(own, alone.size * ratio**2)
         share = _share(own, history.full, _in_units(alone.full, target, own))
         rows = sum(source.weight for source in own.sources)
-        share *= rows / (rows + ENOUGH_ROWS)
+        share *= history.informative * rows / (rows + ENOUGH_ROWS)
         return cls(history, alone, share)
 
     def posterior(self, lacking: Sequence[str] = ()) -> Posterior:
@@ -120,6 +128,14 @@ class Solved:
         agree = np.minimum(chance[:, same].sum(axis=1), 1.0).tolist()
         found = map(Judged, (s.noise for s in own.sources), conflict, agree)
         return dict(zip((s.name for s in own.scaled.sources), found, strict=True))
+
+    @property
+    def informative(self) -> float:
+        """Probability that the slopes of some source say something about the target's."""
+        known = self.model.levels
+        is_far = (known.slopes >= UNINFORMATIVE) | (known.both > 0.0)
+        far = np.minimum(self.full.conflict[:, is_far].sum(axis=1), 1.0)
+        return 1.0 - float(np.prod(far))
 
     def without(self, lacking: Sequence[str]) -> Posterior:
         """Return the posterior for rows that lack some features."""

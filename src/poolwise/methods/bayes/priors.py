@@ -47,12 +47,16 @@ AGREES = 0.6  # probability of none; the levels of conflict share the rest equal
 CONFLICTS = (0.1, 1.0, 10.0)  # tau and tau_0 of the levels, in units of the source's noise
 STEPS = (0.3, 30.0, 1e12)  # tau_0 of the levels without tau: a source may differ by any constant
 ENDLESS = 10.0  # both at the last level, in units of the response's variance
+UNINFORMATIVE = 10.0  # tau from which a source says nothing about the target's slopes
 
 
 # Share of the fit with history in its mean with the fit without; see poolwise.methods.bayes.model.
 SHARE = np.linspace(0.0, 1.0, 201)[1:]  # values that are tried
-TRUST, FEW = 2.0, 60.0  # exponent of their prior, and what few target rows add to it
+TRUST, FEW = 3.0, 60.0  # exponent of their prior, and what few target rows add to it
 ENOUGH_ROWS = 5.0  # of history, at which the share is half of what it is with many
+
+# Bounds of predictions; see poolwise.methods.bayes.bounds.
+EXACT_REACH = 0.06  # how far an exact relation widens them, times its variance over the noise
 
 
 @dataclass(frozen=True, eq=False)
