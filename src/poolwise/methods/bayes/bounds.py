@@ -1,10 +1,10 @@
 r"""The range of predictions: how far responses reach, and how far a linear relation is trusted.
 
 A row far from the data can have any prediction, by an error in one number or because the relation
-bends. So predictions stay within the range of responses. It begins with the target's. A source shows
-how far responses reach in standard deviations, whatever its level and spread: its ends, at as many
-of the target's deviations from the target's mean, count too. If a source agrees with the target,
-its range counts as it is, in proportion to the probability of that.
+bends. So predictions stay within the range of responses. It begins with the target's. A source
+shows how far responses reach in standard deviations, whatever its level and spread: its ends, at
+as many of the target's deviations from the target's mean, count too. If a source agrees with the
+target, its range counts as it is, in proportion to the probability of that.
 
 The range :math:`R` is widened by a share :math:`b` of it. The relation that was found may be nearly
 exact, and then it holds further out. With :math:`s_T^2` the variance of the target's response and
