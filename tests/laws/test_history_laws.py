@@ -147,3 +147,19 @@ def test_a_target_that_alone_explains_nothing_leaves_all_to_history():
     problem = PooledRegressor().fit(X, y, sources={"old": (X_old[:, :SHARED], y_old)}).problem_
     assert BayesPooling().solve(problem).share is None
     assert BayesPooling().solve(replace(problem, sources={})).share is None
+
+
+@pytest.mark.parametrize("factor", [-1.0, 5.0, 20.0])
+def test_other_slopes_are_seen_by_fewer_target_rows_than_columns(factor):
+    rng = np.random.default_rng(13)
+    coef = rng.normal(size=40) / 6.0
+
+    def rows(n):
+        X = rng.normal(size=(n, 40))
+        return X, 12.0 + X @ coef + 0.3 * rng.normal(size=n)
+
+    (X, y), (X_old, y_old), (X_new, y_new) = rows(30), rows(1000), rows(1000)
+    pooled, alone = fits(X, y, {"old": (X_old[:, :30], factor * y_old)})
+    errors = [np.mean((m.predict(X_new) - y_new) ** 2) for m in (pooled, alone)]
+    assert pooled.conflict_["old"] - pooled.fit_.level_conflict["old"] > 0.99
+    assert errors[0] < 1.1 * errors[1]

@@ -168,6 +168,10 @@ def conflict_variance(source, level: int, lead: int) -> np.ndarray:
     J0, J1 = source.J[:, :lead], source.J[:, lead:]
     slopes = known.slopes[level] * source.noise + known.both[level]
     intercept = known.intercept[level] * source.noise + known.both[level]
+    if np.isinf(intercept):
+        intercept = source.level
+    elif slopes > 0.0:
+        intercept = max(intercept, source.level)
     return np.eye(len(source.k)) + slopes / J1.shape[1] * J1 @ J1.T + intercept * J0 @ J0.T
 
 

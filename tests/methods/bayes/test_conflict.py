@@ -46,6 +46,7 @@ def test_more_conflict_tells_less():
     known = levels(intercept=True)
     found = information(source, known, intercept=True)
     of_all = [k for k in range(len(known)) if known.slopes[k] == known.intercept[k]]
+    assert len(of_all) == 2 + len(CONFLICTS)
     for less, more in zip(of_all[1:], of_all, strict=False):
         gap = found.precision[more] - found.precision[less]
         assert np.linalg.eigvalsh(gap).min() > -1e-9 * np.abs(gap).max()

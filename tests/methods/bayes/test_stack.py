@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from poolwise.methods.bayes.evidence import Points, posterior, stacked
 from poolwise.methods.bayes.imputation import rarity
-from poolwise.methods.bayes.model import Stack, model
+from poolwise.methods.bayes.model import Alone, Stack, model
 from poolwise.methods.bayes.priors import ALIKE, SHAPES
 from poolwise.methods.bayes.scaling import scaled
 from poolwise.methods.bayes_pooling import BayesPooling
@@ -87,7 +87,7 @@ def test_a_column_with_rare_values_has_a_precision_of_its_own():
     tables.target.X[:, 2] = 0.0
     tables.target.X[3, 2] = 5.0
     own = scaled(tables.problem())
-    known = model(own, alone=0.5)
+    known = model(own, Alone(size=0.5, noise=1.0))
     lacks = np.arange(own.common, len(own.features))
     expected = (1.0 - 1.0 / rarity(own.target, lacks)) / 0.5
     assert_allclose(known.evidence.rare, expected)

@@ -48,12 +48,13 @@ class _MeanField:
         self.account = np.zeros(1, dtype=np.intp)  # the first; the search looks at the others
         sources = sum(len(g.members) for g in groups)
         self.belief = np.tile(np.exp(known.log_prior), (sources, 1))
-        shares, _, sizes = evidence.grid.shape
+        shares, ratios, sizes = evidence.grid.shape
         step = 2 if shares > 1 else 1
-        middle = evidence.grid.middle
+        middles = (evidence.grid.middle, evidence.grid.likely)
+        near = {k + aside for k in middles for aside in (-1, 0, 1)}
         grid = np.meshgrid(
             np.arange(shares)[step - 1 :: step],
-            [middle - 1, middle, middle + 1],
+            sorted(near.intersection(range(ratios))),
             np.arange(1, sizes),
             indexing="ij",
         )

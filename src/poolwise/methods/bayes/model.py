@@ -74,7 +74,7 @@ class Stack:
             return cls(Solved.of(own), None, 1.0)
         alone = Solved.of(target)
         ratio = target.response_unit / own.response_unit
-        history = Solved.of(own, alone.size * ratio**2)
+        history = Solved.of(own, Alone(alone.size * ratio**2, alone.full.noise * ratio**2))
         share = _share(own, history.full, _in_units(alone.full, target, own))
         rows = sum(source.weight for source in own.sources)
         share *= history.informative * rows / (rows + ENOUGH_ROWS)
@@ -87,6 +87,13 @@ class Stack:
             return found
         other = _in_units(self.alone.without(lacking), self.alone.model.scaled, own, lacking)
         return stacked(self.share, found, other)
+
+
+class Alone(NamedTuple):
+    """What the fit without history tells the one with it."""
+
+    size: float  # mean square of coefficients: new ones are expected to be of about this size
+    noise: float  # of the target
 
 
 class Judged(NamedTuple):
@@ -106,8 +113,8 @@ class Solved:
     full: Posterior  # of all coefficients
 
     @classmethod
-    def of(cls, scaled: Scaled, alone: float | None = None) -> Solved:
-        """Solve a scaled problem; ``alone`` as in :func:`model`."""
+    def of(cls, scaled: Scaled, alone: Alone | None = None) -> Solved:
+        """Solve a scaled problem."""
         known = model(scaled, alone)
         at = points(known.evidence)
         return cls(known, at, posterior(known.evidence, at))
@@ -191,12 +198,8 @@ class Model:
     levels: ConflictLevels
 
 
-def model(scaled: Scaled, alone: float | None = None) -> Model:
-    """Set up the model of a scaled problem.
-
-    ``alone`` is the mean square of the coefficients in the fit without history: new coefficients
-    are expected to be of about this size.
-    """
+def model(scaled: Scaled, alone: Alone | None = None) -> Model:
+    """Set up the model of a scaled problem."""
     target, lead = scaled.target, scaled.lead
     sources = tuple(compressed(s, target, intercept=scaled.intercept) for s in scaled.sources)
     known = levels(intercept=scaled.intercept)
@@ -249,7 +252,7 @@ def _evidence(
     sources: tuple[Compressed, ...],
     groups: tuple[Group, ...],
     said: Frames,
-    alone: float | None,
+    alone: Alone | None,
 ) -> Evidence:
     target, lead = scaled.target, scaled.lead
     p = lead + len(scaled.features)
@@ -268,7 +271,7 @@ def _evidence(
         has, lacks = np.arange(scaled.common), np.arange(scaled.common, len(scaled.features))
         zellner = np.stack([i.zellner(target, has, lacks) for i in _of_new(scaled, groups)])
         if alone is not None:
-            rare = (1.0 - 1.0 / rarity(target, lacks)) / alone
+            rare = (1.0 - 1.0 / rarity(target, lacks)) / alone.size
     elif groups:
         spread = np.ones(len(groups[0].imputations))
         zellner = np.zeros((len(spread), 0, 0))
@@ -288,6 +291,7 @@ def _evidence(
             residual=residual / noise,
             free=free,
             most=target.square / max(target.free, 1.0) / noise,
+            likely=1.0 if alone is None else alone.noise / noise,
             varied=varied,
             tails=scaled.tails,
         ),
@@ -297,7 +301,7 @@ def _evidence(
         zellner=zellner,
         lead=lead,
         rare=rare,
-        alone=alone,
+        alone=None if alone is None else alone.size,
     )
 
 

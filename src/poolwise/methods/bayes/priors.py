@@ -22,6 +22,7 @@ def log_uniform(logit: Array) -> Array:
 SHARES = np.arange(-6.0, 22.1, 2.0)  # logit of phi, the share that new features explain; uniform
 RATIOS = np.arange(-4.8, 4.81, 1.2)  # log of s, the target's noise relative to the source's
 RATIO_SCALE = 0.3  # of the Cauchy distribution of log s
+LEAST_RATIO = 1e-12  # of the target's noise to the source's, down to which the grid may reach
 ENOUGH_FREE = 8.0  # degrees of freedom from which the target determines its own noise
 STEP = 1.5  # between values of s then, in standard deviations of the log of that noise
 
@@ -45,7 +46,7 @@ VERSIONS = {"each": 0.5, "together": 0.3, "none": 0.2}  # probability of each ac
 # Conflict between a source and the target.
 AGREES = 0.6  # probability of none; the levels of conflict share the rest equally
 CONFLICTS = (0.1, 1.0, 10.0)  # tau and tau_0 of the levels, in units of the source's noise
-STEPS = (0.3, 30.0, 1e12)  # tau_0 of the levels without tau: a source may differ by any constant
+STEPS = (0.3, 30.0, np.inf)  # tau_0 of the levels without tau; the last is as large as it is seen
 ENDLESS = 10.0  # both at the last level, in units of the response's variance
 UNINFORMATIVE = 10.0  # tau from which a source says nothing about the target's slopes
 
@@ -85,6 +86,7 @@ class Grid:
     size: Array  # (G,): of shared coefficients
     log_size_prior: Array  # (G,)
     middle: int  # place of `noise` where s is one
+    likely: int  # place of `noise` nearest to the noise of the target alone
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -99,6 +101,7 @@ def grid(
     residual: float | None = None,
     free: float = 0.0,
     most: float = 0.0,
+    likely: float = 1.0,
     varied: float = 1.0,
     tails: float = 0.0,
 ) -> Grid:
@@ -110,7 +113,8 @@ def grid(
 
     In units of the source's noise, ``residual`` is the noise of the target alone, from ``free``
     degrees of freedom, and ``most`` the variance of its response: an upper bound of its noise,
-    which a source of little noise does not determine. ``varied`` is the share of the residual
+    which a source of little noise does not determine; ``likely`` is the noise of the target alone
+    by the fit without history, which the grid covers too. ``varied`` is the share of the residual
     variance of new features that their rare values do not make up, and ``tails`` the variance of
     the log of the target's noise beyond that of normal responses.
     """
@@ -121,11 +125,14 @@ def grid(
     fall = np.logaddexp(0.0, shares + np.log(varied))[:, None]
     step = RATIOS[1] - RATIOS[0]
     further = np.arange(RATIOS[-1] + step, np.log(max(most, 1.0)) + step, step)
-    own = np.concatenate((RATIOS, further))
+    expected = np.log(max(likely, LEAST_RATIO))
+    nearer = np.arange(RATIOS[0] - step, expected - 2.0 * step, -step)[::-1]
+    own = np.concatenate((nearer, RATIOS, further))
     ratios = np.broadcast_to(own, (len(shares), len(own)))
     if known is not None:
         fine = min(STEP * np.sqrt(2.0 / free), step)
         ratios = np.log(known) + fall + fine * np.arange(-4, 5)
+    middle = len(RATIOS) // 2 + (len(nearer) if known is None else 0)
     prior = log_uniform(shares)[:, None] if has_new else np.zeros((1, 1))
     return Grid(
         signal=np.exp(shares),
@@ -133,7 +140,8 @@ def grid(
         log_prior=prior - np.log1p(ratios**2 / (RATIO_SCALE**2 + tails)),
         size=SIZES,
         log_size_prior=np.log(SIZE_PRIOR),
-        middle=len(RATIOS) // 2,
+        middle=middle,
+        likely=middle if known is not None else int(np.argmin(np.abs(own - expected))),
     )
 
 

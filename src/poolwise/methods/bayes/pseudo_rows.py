@@ -20,6 +20,10 @@ everything. At each level, the information of the source about :math:`\beta` is
 
 .. math:: V_0 = I + \tfrac\tau{d_S} J_{x'} J_{x'}^\top + \tau_0 J_0 J_0^\top .
 
+Where the slopes are in conflict, and at the last level without :math:`\tau`, :math:`\tau_0` is at
+least as large as it is seen: :math:`\tau_0\sigma_S^2` is the square of the source's prediction at the
+target's mean, less the target's.
+
 **Frames**
 Sources with the same features inform about the same :math:`\beta = P\theta + \epsilon`,
 where :math:`P = (I, B)` and :math:`\epsilon \sim N(0, c^2 B_c)` is the error of the imputation,
@@ -58,6 +62,7 @@ class Compressed:
     k: Array  # (r,): their responses, with noise one
     noise: float  # variance of the source's residual
     coefficient_size: float  # mean square of the source's coefficients
+    level: float  # square of its prediction at the target's mean, less the target's there
 
 
 def compressed(source: ScaledTable, target: ScaledTable, *, intercept: bool) -> Compressed:
@@ -79,7 +84,8 @@ def compressed(source: ScaledTable, target: ScaledTable, *, intercept: bool) -> 
         J[d] = np.sqrt(source.weight) * np.append(1.0, source.offset)
         k[d] = np.sqrt(source.weight) * source.step
     deviation = np.sqrt(noise)
-    return Compressed(J / deviation, k / deviation, noise, size)
+    level = (source.step - float(source.offset @ gamma)) ** 2 if intercept else 0.0
+    return Compressed(J / deviation, k / deviation, noise, size, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +93,18 @@ class ConflictLevels:
     """Levels of conflict, of which the first is no conflict. All arrays have the shape (L,)."""
 
     slopes: Array  # tau, in units of the source's noise
-    intercept: Array  # tau_0, in the same units
+    intercept: Array  # tau_0, in the same units; infinite for as much as it is seen to differ
     both: Array  # added to both, in units of the response's variance
     log_prior: Array  # log probability before the data
 
     def __len__(self) -> int:
         return len(self.slopes)
+
+    def level_variance(self, source: Compressed) -> Array:
+        """Return the variance of the level at each level of conflict, in units of the response."""
+        is_seen = (self.slopes + self.both > 0.0) | np.isinf(self.intercept)
+        least = source.noise * np.where(np.isinf(self.intercept), 0.0, self.intercept) + self.both
+        return np.maximum(least, np.where(is_seen, source.level, 0.0))
 
 
 def levels(*, intercept: bool) -> ConflictLevels:
@@ -133,7 +145,7 @@ def information(source: Compressed, known: ConflictLevels, *, intercept: bool) -
     slopes = J[:, lead:] @ J[:, lead:].T / max(J.shape[1] - lead, 1)
     level = J[:, :lead] @ J[:, :lead].T
     V = np.eye(len(k)) + (source.noise * known.slopes + known.both)[:, None, None] * slopes
-    V += (source.noise * known.intercept + known.both)[:, None, None] * level
+    V += known.level_variance(source)[:, None, None] * level
     root = np.linalg.cholesky(V)
     right = np.column_stack((J, k))
     half = np.linalg.solve(root, np.broadcast_to(right, (len(known), *right.shape)))
