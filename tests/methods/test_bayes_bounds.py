@@ -113,6 +113,8 @@ class TestBounds:
         moved = np.abs(model.coef_ * (far[24] - model.fit_.centre))
         assert about["columns"][0] == f"x{moved.argmax()}"
         assert_array_equal(predicted[:-1], inside)
+        assert str(told[0].message) in model.summary(far).cautions
+        assert model.summary(t.X).cautions == model.summary().cautions
         # The same to the rounding of a change of units.
         assert_allclose(predicted[-1], model.fit_.bounds[1], rtol=1e-14)
         assert_allclose(predicted[-1] / unit, solved(tables).bounds[1], rtol=1e-9)

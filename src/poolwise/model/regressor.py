@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -144,9 +145,24 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         """
         return intervals(self, X, coverage)
 
-    def summary(self) -> Summary:
-        """Return tables, coefficients and warnings of the fit: plain data that prints as text."""
-        return summary_of(fitted(self))
+    def summary(self, X: Any = None) -> Summary:
+        """Return tables, coefficients and warnings of the fit: plain data that prints as text.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features), optional
+            Rows to predict. The summary then names those that a bound held back, and the columns
+            that their predictions are mostly due to.
+
+        Returns
+        -------
+        Summary
+        """
+        own = summary_of(fitted(self))
+        if X is None:
+            return own
+        told = tuple(str(caution) for caution in predictions(self, X).cautions)
+        return replace(own, cautions=(*own.cautions, *told))
 
     def __getattr__(self, name: str) -> Any:
         """Return a fitted attribute, which is the field of `FittedModel` without underscore."""
