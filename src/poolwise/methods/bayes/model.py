@@ -5,7 +5,7 @@ The model with history can be wrong in ways that no level of conflict describes.
 :math:`a`: with :math:`f_j`, the degrees of freedom of each fit, and :math:`n` target rows,
 
 .. math:: \log p(a) = -\tfrac12\Bigl(\frac{\lVert y - \hat y(a)\rVert^2}{\sigma_1^2}
-   + 2 a f_1 + 2 (1 - a) f_0\Bigr) + \Bigl(2 + \frac{60}n\Bigr) \log a ,
+   + 2 a f_1 + 2 (1 - a) f_0\Bigr) + \Bigl(3 + \frac{60}n\Bigr) \log a ,
 
 which is the criterion of Mallows, an estimate of the error on new rows from moments alone, and a
 prior that trusts history, more so if there are few rows to judge it. The share is the mean of this

@@ -20,9 +20,9 @@ everything. At each level, the information of the source about :math:`\beta` is
 
 .. math:: V_0 = I + \tfrac\tau{d_S} J_{x'} J_{x'}^\top + \tau_0 J_0 J_0^\top .
 
-Where the slopes are in conflict, and at the last level without :math:`\tau`, the level may differ by
-as much as it is seen to: :math:`\tau_0\sigma_S^2` is at least the square of the source's prediction
-at the target's mean, less the target's.
+Where the slopes are in conflict, and at the last level without :math:`\tau`, the level may differ
+by as much as it is seen to: :math:`\tau_0\sigma_S^2` is at least the square of the source's
+prediction at the target's mean, less the target's.
 
 **Frames**
 Sources with the same features inform about the same :math:`\beta = P\theta + \epsilon`,
