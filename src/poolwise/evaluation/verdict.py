@@ -191,10 +191,10 @@ def verdict(
     change. The verdict is about their mean, each weighted by its precision: a few held-out rows
     alone prove little, and the model alone can be wrong. Of a measured fall four fifths are taken
     (``ON_ALL_ROWS``), as folds have fewer rows than the model. Where they differ in sign, the
-    confidence is at most 79 % (``UNSURE``). A measurement that says *hurts* decides alone, and so does an
-    expectation without a measurement. The headline names its basis. The sentence after it says
-    whether the expectation agrees: it does where both have the same level, or where the measured
-    interval holds the expected change.
+    confidence is at most 79 % (``UNSURE``). A measurement that says *hurts* decides alone, and so
+    does an expectation without a measurement. The headline names its basis. The sentence after it
+    says whether the expectation agrees: it does where both have the same level, or where the
+    measured interval holds the expected change.
 
     Assumes that the two estimates are independent. They share the target's rows, so the
     probability of both together is a little too sure; ``benchmarks.honesty`` measures by how much.
