@@ -12,7 +12,6 @@ from poolwise import PooledRegressor, compare, diagnose, plan, report
 from poolwise.evaluation.verdict import (
     FEWEST_ROWS,
     LIKELY,
-    OTHER_ROWS,
     SMALL,
     SURE,
     UNSURE,
@@ -94,17 +93,18 @@ def test_the_measurement_comes_first_and_the_expectation_second():
 def test_two_estimates_are_weighed_by_their_precision():
     expected, measured = two_effects(-0.03, -0.01)
     told = verdict(expected, measured)
-    # Four fifths of the measured fall are 0.008, so the mean is -0.019. Its deviation is 0.0255
-    # over root two, and other rows differ.
-    assert told.probability == pytest.approx(
-        NormalDist().cdf(0.019 / np.hypot(0.05 / 1.96 / 2**0.5, OTHER_ROWS)), abs=1e-4
-    )
+    # Both have the deviation 0.0255; of the expected one 0.735 is taken, and four fifths of the
+    # measured fall. Other rows differ by half a percent.
+    weight = 1.0 / np.square([0.735 * 0.05 / 1.96, 0.05 / 1.96])
+    deviation = np.hypot(weight.sum() ** -0.5, SMALL)
+    fall = weight @ [0.03, 0.8 * 0.01] / weight.sum()
+    assert told.probability == pytest.approx(NormalDist().cdf(fall / deviation), abs=1e-4)
     assert told.headline.startswith(
         f"Measured and expected with bayes_pooling: history probably helps (probability "
         f"{told.probability:.0%}); on 40 recent rows"
     )
     sharp = effect(-0.01, 0.999, basis=MEASURED, low=-0.016, high=-0.004)
-    assert verdict(expected, sharp).probability == pytest.approx(0.848, abs=5e-3)
+    assert verdict(expected, sharp).probability == pytest.approx(0.92, abs=2e-2)
     assert verdict(expected).probability == expected.confidence
     assert verdict(None, measured).probability == measured.confidence
 

@@ -9,7 +9,7 @@ from typing import Any
 from scipy.special import stdtr
 
 from poolwise.evaluation.risk import Findings, Risk, problem_of, solved, without_sources
-from poolwise.evaluation.verdict import DEFAULT_METHOD, HistoryEffect
+from poolwise.evaluation.verdict import DEFAULT_METHOD, EXPECTED_SPREAD, HistoryEffect
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods import name_of_method
@@ -188,4 +188,4 @@ def _line(risk: Risk, name: str, fit: LinearFit, over: str, base: LinearFit) -> 
 def _above_zero(mean: float, deviation: float, freedom: float) -> float:
     if deviation == 0.0:
         return 0.5 if mean == 0.0 else float(mean > 0.0)
-    return float(stdtr(min(freedom, 1e9), mean / deviation))
+    return float(stdtr(min(freedom, 1e9), mean / (EXPECTED_SPREAD * deviation)))

@@ -9,9 +9,6 @@ of :math:`u^\top u` over the target's rows, a fit :math:`a` has the squared erro
    - 2 (a - b)^\top D (\theta - \hat\theta) .
 
 So its mean and its variance, :math:`4 (a - b)^\top D C D (a - b)`, are known without simulation.
-The posterior is wide in the direction of the difference of the fits with and without history, for
-the sake of intervals; probabilities of a gain are calibrated with 0.8 of this deviation
-(``benchmarks.honesty``).
 """
 
 from __future__ import annotations
@@ -32,7 +29,6 @@ from poolwise.linear.theory import PooledTable
 from poolwise.methods.bayes_pooling import BayesPooling
 
 COVERAGE = 0.95  # of all intervals here
-GAIN_SPREAD = 0.8  # of a gain, over that of the posterior, which doubts history along the gain too
 
 
 class Findings:
@@ -91,8 +87,7 @@ class Risk:
     def gain(self, fit: LinearFit, over: LinearFit) -> tuple[float, float]:
         """Return mean and standard deviation of the gain of one fit over another."""
         apart = self.design @ (self.step(over) - self.step(fit))
-        spread = np.sqrt(max(float(apart @ self.covariance @ apart), 0.0))
-        deviation = 2.0 * GAIN_SPREAD * spread
+        deviation = 2.0 * np.sqrt(max(float(apart @ self.covariance @ apart), 0.0))
         return self.distance(over) - self.distance(fit), float(deviation)
 
     def gain_interval(self, fit: LinearFit, over: LinearFit) -> dict[str, float]:

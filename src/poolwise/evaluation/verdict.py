@@ -25,8 +25,8 @@ LIKELY = 0.8  # confidence of "probably helps"
 UNSURE = 0.79  # largest confidence where measurement and expectation differ in sign
 SMALL = 0.005  # relative change of the RMSE below which there is no difference
 FEWEST_ROWS = 10  # recent rows for "helps" and "hurts"
+EXPECTED_SPREAD = 0.735  # of an expected change, over that of its interval, which also covers doubt
 ON_ALL_ROWS = 0.8  # share of a measured fall that is left: folds are fitted on a fifth fewer rows
-OTHER_ROWS = 0.0075  # deviation of the change on other rows, however precise the estimates are
 
 SAID = {
     "helps": "history helps",
@@ -190,11 +190,12 @@ def verdict(
     A measurement with a test and an expectation of the same method are two estimates of one
     change. The verdict is about their mean, each weighted by its precision: a few held-out rows
     alone prove little, and the model alone can be wrong. Of a measured fall four fifths are taken
-    (``ON_ALL_ROWS``), as folds have fewer rows than the model. Where they differ in sign, the
-    confidence is at most 79 % (``UNSURE``). A measurement that says *hurts* decides alone, and so
-    does an expectation without a measurement. The headline names its basis. The sentence after it
-    says whether the expectation agrees: it does where both have the same level, or where the
-    measured interval holds the expected change.
+    (``ON_ALL_ROWS``), as folds have fewer rows than the model; of the deviation of an expected
+    change 0.735 (``EXPECTED_SPREAD``), with which probabilities come true. Where the estimates
+    differ in sign, the confidence is at most 79 % (``UNSURE``). A measurement that says *hurts*
+    decides alone, and so does an expectation without a measurement. The headline names its basis.
+    The sentence after it says whether the expectation agrees: it does where both have the same
+    level, or where the measured interval holds the expected change.
 
     Assumes that the two estimates are independent. They share the target's rows, so the
     probability of both together is a little too sure; ``benchmarks.honesty`` measures by how much.
@@ -256,13 +257,13 @@ def _can_be_weighed(expected: HistoryEffect, measured: HistoryEffect) -> bool:
 def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect:
     """Return the mean of two estimates of one change, weighted by precision.
 
-    History helps a fold more than all rows, since it replaces rows that the fold lacks: what it
-    saves is in inverse proportion to the rows.
+    History helps a fold more than all rows, since it replaces rows that the fold lacks. However
+    precise both are, other rows will differ by as much as counts as no difference.
     """
-    precision = [1.0 / one.deviation**2 for one in (expected, measured)]
+    precision = [1.0 / (EXPECTED_SPREAD * expected.deviation) ** 2, 1.0 / measured.deviation**2]
     found = measured.change if measured.change > 0.0 else ON_ALL_ROWS * measured.change
     change = (precision[0] * expected.change + precision[1] * found) / sum(precision)
-    own = NormalDist(change, math.hypot(sum(precision) ** -0.5, OTHER_ROWS))
+    own = NormalDist(change, math.hypot(sum(precision) ** -0.5, SMALL))
     return replace(
         measured,
         change=change,
