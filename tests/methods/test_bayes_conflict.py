@@ -14,9 +14,6 @@ from poolwise.methods.bayes_pooling import BayesPooling
 from tests.laws.problems import Tables, tables_of
 from tests.methods.bayes_fits import errors_of, solved
 
-# One of hundreds of rows may lie beyond the responses of a few.
-pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.PredictionsBounded")
-
 
 def draw(rng, rows, coef, mix, level=0.0):
     X = rng.normal(size=(rows, len(coef))) @ mix

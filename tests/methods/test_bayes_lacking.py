@@ -17,9 +17,6 @@ from poolwise.methods.bayes_pooling import BayesPooling
 from tests.laws.problems import least_squares, tables_of
 from tests.methods.bayes_fits import errors_of
 
-# One of hundreds of rows may lie beyond the responses of a few.
-pytestmark = pytest.mark.filterwarnings("ignore::poolwise.errors.PredictionsBounded")
-
 
 class TestRowsThatLackFeatures:
     def draw(self, seed, shift):

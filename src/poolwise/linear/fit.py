@@ -31,8 +31,8 @@ class Fit(Protocol):
     def half_width(self, rows: Array, coverage: float) -> Array | None:
         """Return half the width of the interval that holds each response with this probability."""
 
-    def beyond(self, rows: Array, predicted: Array) -> NDArray[np.intp]:
-        """Return the places of predictions that were moved to a bound of the response."""
+    def beyond(self, rows: Array, predicted: Array, least: float = 0.0) -> NDArray[np.intp]:
+        """Return the places of predictions that were moved to a bound, by more than this."""
 
     def parts(self) -> FitParts:
         """Return the parts that summaries, reports and model files show."""

@@ -158,7 +158,7 @@ class LinearFit:
         deviation = self.deviation(X)
         return None if deviation is None else self.distribution.quantile(coverage) * deviation
 
-    def beyond(self, X: Array, predicted: Array) -> NDArray[np.intp]:
+    def beyond(self, X: Array, predicted: Array, least: float = 0.0) -> NDArray[np.intp]:
         """Return the places of predictions that were moved to a bound.
 
         Parameters
@@ -167,6 +167,8 @@ class LinearFit:
             Features.
         predicted : array of shape (n,)
             Their predictions.
+        least : float, default=0.0
+            Only those that were moved by more than this.
 
         Returns
         -------
@@ -175,7 +177,7 @@ class LinearFit:
         if self.bounds is None:
             return np.empty(0, dtype=np.intp)
         at = np.flatnonzero((predicted <= self.bounds[0]) | (predicted >= self.bounds[1]))
-        return at[self.line(X[at]) != predicted[at]] if len(at) else at
+        return at[np.abs(self.line(X[at]) - predicted[at]) > least] if len(at) else at
 
     def leading(self, X: Array) -> list[str]:
         """Return the features that move the predictions of these rows most, in their order."""

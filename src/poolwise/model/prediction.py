@@ -28,7 +28,7 @@ class Predictions:
 
     values: Array
     deviation: Array | None  # standard deviation of a new response about each, if asked for
-    cautions: tuple[PoolwiseWarning, ...]  # how many were clipped to the bounds of the model
+    cautions: tuple[PoolwiseWarning, ...]  # of predictions that a bound held back
 
 
 def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Predictions:
@@ -36,23 +36,35 @@ def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Pred
     model = fitted(estimator)
     table, columns = open_rows(estimator, X, model.columns, model.optional_columns)
     predicted, beyond, columns_led = np.empty(table.rows), [], list[str]()
+    noise, is_far = model.fit.parts().linear.noise or 0.0, False
     deviation = np.empty(table.rows) if with_deviation else None
     for rows, fit, values in _groups(model, table, columns):
         predicted[rows] = fit.predict(values)
         at = fit.beyond(values, predicted[rows])
         beyond += rows[at].tolist()
+        is_far |= len(fit.beyond(values, predicted[rows], 2.0 * noise**0.5)) > 0
         if len(at) and (line := fit.parts().line) is not None:
             raw = {name: c.name for c in model.columns for name in encoded([c])}
             columns_led += [raw[n] for n in line.leading(values[at]) if raw[n] not in columns_led]
         if deviation is not None:
             deviation[rows] = _known(fit.deviation(values), model)
     bounds = model.fit.parts().linear.bounds
-    told = (_bounded(sorted(beyond), table.rows, bounds, columns_led),) if beyond and bounds else ()
-    return Predictions(predicted, deviation, told)
+    if not beyond or bounds is None:
+        return Predictions(predicted, deviation, ())
+    return Predictions(
+        predicted,
+        deviation,
+        (_bounded(sorted(beyond), table.rows, bounds, columns_led, is_far=is_far),),
+    )
 
 
 def _bounded(
-    at: Sequence[int], rows: int, bounds: tuple[float, float], columns: Sequence[str]
+    at: Sequence[int],
+    rows: int,
+    bounds: tuple[float, float],
+    columns: Sequence[str],
+    *,
+    is_far: bool,
 ) -> PredictionsBounded:
     (low, high), count = bounds, len(at)
     shown = ", ".join(map(str, at[:MOST_NAMED])) + (", ..." if count > MOST_NAMED else "")
@@ -69,6 +81,7 @@ def _bounded(
         positions=list(at),
         columns=list(columns),
         rows=rows,
+        is_far=is_far,
     )
 
 

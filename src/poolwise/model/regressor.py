@@ -127,7 +127,8 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         array of shape (n,), or a pair of them
         """
         found = predictions(self, X, with_deviation=return_std)
-        warn(found.cautions)
+        # A move within twice the noise is said by summary(X) only.
+        warn(caution for caution in found.cautions if caution.about.get("is_far", True))
         return (found.values, found.deviation) if return_std else found.values
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> Array:

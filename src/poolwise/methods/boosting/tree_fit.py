@@ -51,13 +51,14 @@ class TreeFit:
             return np.full(len(rows), self.stack.spread.width(coverage))
         return self.linear.half_width(self._wide(rows), coverage)
 
-    def beyond(self, rows: Array, predicted: Array) -> NDArray[np.intp]:
+    def beyond(self, rows: Array, predicted: Array, least: float = 0.0) -> NDArray[np.intp]:
         """Return the places of predictions of the linear fit that were moved to a bound."""
         if self.stack is not None or self.linear.bounds is None:
             return np.empty(0, dtype=np.intp)
         low, high = self.linear.bounds
         at = np.flatnonzero((predicted <= low) | (predicted >= high))
-        return at[self.linear.beyond(self._wide(rows[at]), predicted[at])] if len(at) else at
+        wide = self._wide(rows[at])
+        return at[self.linear.beyond(wide, predicted[at], least)] if len(at) else at
 
     def without(self, patterns: Sequence[Sequence[str]]) -> list[TreeFit]:
         """Return linear fits of the features that are left and of columns derived from them."""
