@@ -93,9 +93,9 @@ def test_the_measurement_comes_first_and_the_expectation_second():
 def test_two_estimates_are_weighed_by_their_precision():
     expected, measured = two_effects(-0.03, -0.01)
     told = verdict(expected, measured)
-    # Both have the deviation 0.0255; of the expected one 0.735 is taken, and four fifths of the
+    # Both have the deviation 0.0255; of the expected one 0.71 is taken, and four fifths of the
     # measured fall. Other rows differ by half a percent.
-    weight = 1.0 / np.square([0.735 * 0.05 / 1.96, 0.05 / 1.96])
+    weight = 1.0 / np.square([0.71 * 0.05 / 1.96, 0.05 / 1.96])
     deviation = np.hypot(weight.sum() ** -0.5, SMALL)
     fall = weight @ [0.03, 0.8 * 0.01] / weight.sum()
     assert told.probability == pytest.approx(NormalDist().cdf(fall / deviation), abs=1e-4)

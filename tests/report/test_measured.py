@@ -20,7 +20,7 @@ def planes(rows, seed):
 def test_the_sentences_have_the_numbers_of_the_data(helping):
     expected, _, alone, base = helping.data["gain"]["lines"]
     told = helping.data["verdict"]
-    assert told["level"] == "no_clear_difference"  # in four folds
+    assert told["level"] == "probably_helps"
     assert alone["against"] == "without_history"
     assert base["change"] < 0.0
     assert f"{change_words(alone['change'])} than without history" in told["headline"]
@@ -33,7 +33,7 @@ def test_the_sentences_have_the_numbers_of_the_data(helping):
 
 def test_the_expectation_agrees_at_the_clinic(helping):
     assert helping.verdict.sentences[0].startswith(
-        "Expected with bayes_pooling: no clear difference with history (error 1.7% lower"
+        "Expected with bayes_pooling: history probably helps (error 1.7% lower"
     )
     assert helping.verdict.sentences[0].endswith("which agrees with the measurement.")
     assert helping.data["plan"]["text"] in helping.verdict.sentences
@@ -81,7 +81,7 @@ def test_a_few_rows_that_fell_well_do_not_raise_the_verdict(rows, seed):
     with pytest.warns(poolwise.errors.NoiseNotEstimable):
         made = poolwise.report(X, y, sources=(X_old[:, :2], y_old), methods=["mean_fill"])
     seen = [x for x in made.data["gain"]["lines"] if x["basis"] == "measured"]
-    assert seen[0]["change"] < -0.3
+    assert seen[0]["change"] < -0.15
     assert {x["low"] for x in seen} == {None}
     assert (made.verdict.level, made.verdict.basis) == ("no_clear_difference", "expected")
     folds = made.data["methods"]["folds"]

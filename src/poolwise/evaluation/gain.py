@@ -9,7 +9,12 @@ from typing import Any
 from scipy.special import stdtr
 
 from poolwise.evaluation.risk import Findings, Risk, problem_of, solved, without_sources
-from poolwise.evaluation.verdict import DEFAULT_METHOD, EXPECTED_SPREAD, HistoryEffect
+from poolwise.evaluation.verdict import (
+    DEFAULT_METHOD,
+    EXPECTED_SPREAD,
+    UNMEASURED,
+    HistoryEffect,
+)
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods import name_of_method
@@ -56,7 +61,8 @@ class GainLine:
         """Return the expected change of the error, as a verdict needs it."""
         method = DEFAULT_METHOD if self.fit == "history" else self.fit
         low, high = self._change(self.high), self._change(self.low)
-        return HistoryEffect("expected", method, -self.fall, low, high, self.probability, rows)
+        sure = min(self.probability, UNMEASURED)
+        return HistoryEffect("expected", method, -self.fall, low, high, sure, rows)
 
     def _change(self, gain: float) -> float:
         """Convert a reduction of the squared error to a relative change of its root."""

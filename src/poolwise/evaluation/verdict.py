@@ -23,9 +23,12 @@ Basis: TypeAlias = Literal["expected", "measured"]
 SURE = 0.975  # confidence of "helps" and "hurts": the 95 % interval excludes no change
 LIKELY = 0.8  # confidence of "probably helps"
 UNSURE = 0.79  # largest confidence where measurement and expectation differ in sign
+UNMEASURED = (
+    0.94  # largest confidence of an expectation, since the model cannot doubt itself enough
+)
 SMALL = 0.005  # relative change of the RMSE below which there is no difference
 FEWEST_ROWS = 10  # recent rows for "helps" and "hurts"
-EXPECTED_SPREAD = 0.735  # of an expected change, over that of its interval, which also covers doubt
+EXPECTED_SPREAD = 0.71  # of an expected change, over that of its interval, which also covers doubt
 ON_ALL_ROWS = 0.8  # share of a measured fall that is left: folds are fitted on a fifth fewer rows
 
 SAID = {
@@ -191,9 +194,11 @@ def verdict(
     change. The verdict is about their mean, each weighted by its precision: a few held-out rows
     alone prove little, and the model alone can be wrong. Of a measured fall four fifths are taken
     (``ON_ALL_ROWS``), as folds have fewer rows than the model; of the deviation of an expected
-    change 0.735 (``EXPECTED_SPREAD``), with which probabilities come true. Where the estimates
+    change 0.71 (``EXPECTED_SPREAD``), with which probabilities come true. Where the estimates
+    differ by more than their deviations, that of the mean is larger in proportion. Where they
     differ in sign, the confidence is at most 79 % (``UNSURE``). A measurement that says *hurts*
-    decides alone, and so does an expectation without a measurement. The headline names its basis.
+    decides alone, and so does an expectation without a measurement, whose confidence is at most
+    94 % (``UNMEASURED``): it never says *helps*. The headline names its basis.
     The sentence after it says whether the expectation agrees: it does where both have the same
     level, or where the measured interval holds the expected change.
 
@@ -257,13 +262,16 @@ def _can_be_weighed(expected: HistoryEffect, measured: HistoryEffect) -> bool:
 def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect:
     """Return the mean of two estimates of one change, weighted by precision.
 
-    History helps a fold more than all rows, since it replaces rows that the fold lacks. However
+    History helps a fold more than all rows, since it replaces rows that the fold lacks. Two
+    estimates that contradict each other are less precise than they seem (Birge's ratio). However
     precise both are, other rows will differ by as much as counts as no difference.
     """
-    precision = [1.0 / (EXPECTED_SPREAD * expected.deviation) ** 2, 1.0 / measured.deviation**2]
     found = measured.change if measured.change > 0.0 else ON_ALL_ROWS * measured.change
-    change = (precision[0] * expected.change + precision[1] * found) / sum(precision)
-    own = NormalDist(change, math.hypot(sum(precision) ** -0.5, SMALL))
+    variance = (EXPECTED_SPREAD * expected.deviation) ** 2, measured.deviation**2
+    total = 1.0 / variance[0] + 1.0 / variance[1]
+    change = (expected.change / variance[0] + found / variance[1]) / total
+    apart = abs(expected.change - found) / math.sqrt(sum(variance))
+    own = NormalDist(change, math.hypot(max(apart, 1.0) / math.sqrt(total), SMALL))
     return replace(
         measured,
         change=change,
