@@ -114,7 +114,6 @@ def _pumps(out: Path, say: Say) -> dict[str, Any]:
 def _drawn_pumps(
     rng: np.random.Generator, rows: int, *, level: float, **coef: float
 ) -> tuple[Any, Array]:
-    """Return a table of pumps, and their wear."""
     import pyarrow as pa
 
     load, speed = rng.gamma(4.0, 10.0, rows), rng.normal(1500.0, 200.0, rows)
@@ -129,7 +128,6 @@ def _drawn_pumps(
 def _written(
     name: str, made: Report, out: Path, say: Say, files: Sequence[Path] = ()
 ) -> dict[str, Any]:
-    """Write the report of a story; return its verdict and files."""
     path = out / f"{name}.html"
     made.save(path, overwrite=True)
     say(f"\nReport: {path}\n{made.verdict.headline}")

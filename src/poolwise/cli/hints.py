@@ -128,6 +128,5 @@ def message_and_hint(problem: PoolwiseError | PoolwiseWarning) -> tuple[str, str
 
 
 def _typed(value: object) -> str:
-    """Return a value as it is typed in a shell."""
     parts = value if isinstance(value, list | tuple) else [value]
     return shlex.quote(",".join(map(str, parts)))

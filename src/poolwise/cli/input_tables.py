@@ -101,7 +101,6 @@ def input_tables(
 def _named(
     recent: str, history: Sequence[str], source: Sequence[str] | None
 ) -> dict[str, list[str]]:
-    """Return the paths of each history table by its name."""
     stems = [STDIN_NAME if p == STDIN else _stem(p) for p in history]
     named: dict[str, list[str]] = {}
     for stem, path in zip(stems, history, strict=True):
@@ -249,7 +248,6 @@ def _unwanted(
 
 
 def _without(source: Any, columns: Sequence[str], unwanted: Mapping[str, str]) -> Any:
-    """Return files without the columns that an option leaves out."""
     from poolwise.tables.file_table import OpenedFiles
 
     if not isinstance(source, OpenedFiles) or not unwanted.keys() & set(columns):

@@ -186,7 +186,6 @@ def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of a name, in one case."""
     return "".join(c for c in text.casefold() if c.isalnum()) or text
 
 

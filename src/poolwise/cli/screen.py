@@ -117,7 +117,6 @@ def screen() -> Console:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], on_right: set[int]) -> str:
-    """Return a line of a table."""
     spaces = [" " * (w - cell_len(cell)) for cell, w in zip(cells, widths, strict=True)]
     padded = [
         space + cell if k in on_right else cell + space

@@ -121,7 +121,6 @@ class Future:
 
 
 def _noise_at(posterior: LinearFit, rank: float) -> float:
-    """Return a quantile of the noise in its posterior."""
     noise, freedom = posterior.noise or 0.0, posterior.distribution.freedom
     share = 2.0 / (freedom - 4.0) if np.isfinite(freedom) and freedom > 4.0 else 0.0
     return noise * (share * float(gammaincinv(1.0 / share, rank)) if share > 1e-9 else 1.0)
@@ -171,6 +170,5 @@ def gain_range(found: Sequence[Outcome]) -> tuple[float, float]:
 
 
 def _width(risk: Risk) -> float:
-    """Return the mean width of the interval of a new response."""
     half = risk.posterior.distribution.quantile(COVERAGE) * float(np.sqrt(risk.noise + risk.own))
     return 2.0 * half

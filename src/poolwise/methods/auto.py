@@ -33,17 +33,6 @@ class Auto(TreeMethod):
     ----------
     random_state, most_rows, learner
         As in :class:`BoostedPooling`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from poolwise import PooledRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(460, 2))
-    >>> y = X @ [1.0, 2.0] + rng.normal(size=460)
-    >>> model = PooledRegressor("auto").fit(X[400:], y[400:], sources=(X[:400, :1], y[:400]))
-    >>> model.method_
-    BayesPooling()
     """
 
     def solve(self, problem: Problem) -> LinearFit | TreeFit:

@@ -15,9 +15,10 @@ from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.student_t import StudentT
-from poolwise.methods.bayes.bounds import widened_range
 from poolwise.methods.bayes.model import Stack
+from poolwise.methods.bayes.priors import EXACT_REACH
 from poolwise.methods.bayes.scaling import Scaled, scaled
+from poolwise.moments.moments import Moments
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
 
@@ -52,8 +53,7 @@ class BayesPooling(BaseEstimator):
     ----------
     bounds : float, pair of float or None, default=0.05
         Predictions are clipped to the range of responses, widened on both sides by this share of it
-        and further if the relation is nearly exact (see ``poolwise.methods.bayes.bounds``); or to a
-        range that is given; or not at all.
+        and further if the relation is nearly exact; or to a range that is given; or not at all.
 
     Examples
     --------
@@ -104,7 +104,6 @@ class BayesPooling(BaseEstimator):
         return [self._fit(problem, stack, lacking) for lacking in patterns]
 
     def _fit(self, problem: Problem, stack: Stack, lacking: Sequence[str] = ()) -> LinearFit:
-        """Return the fit of all features but the lacking ones."""
         own, found = stack.history.model.scaled, stack.posterior(lacking)
         left = tuple(n for n in problem.features if n not in lacking)
         unit, judged = own.response_unit**2, stack.history.judged
@@ -135,6 +134,43 @@ class BayesPooling(BaseEstimator):
         if not is_numeric or given.ndim or not 0.0 <= given < np.inf:
             raise BadOption.of("bounds", self.bounds, "a number, a pair (low, high), or None")
         return widened_range(problem, float(given), agree, noise)
+
+
+def response_range(problem: Problem) -> tuple[float, float]:
+    """Return the least and the greatest response of all tables."""
+    tables = [problem.target, *problem.sources.values()]
+    at = [(table, table.place[problem.response]) for table in tables]
+    return min(float(t.low[j]) for t, j in at), max(float(t.high[j]) for t, j in at)
+
+
+def widened_range(
+    problem: Problem, share: float, agree: Mapping[str, float], noise: float
+) -> tuple[float, float]:
+    """Return the range of responses, widened by a share of it, and further for exact relations.
+
+    A source shows how far responses reach in standard deviations and, in proportion to the
+    probability that it agrees with the target, its own range.
+    """
+    mean, deviation, (low, high) = _response(problem.target, problem)
+    ends = np.array([low, high])
+    sign = np.array([-1.0, 1.0])
+    for name, probability in agree.items():
+        theirs, spread, given = _response(problem.sources[name], problem)
+        ratio = deviation / spread if spread else 0.0
+        moved = mean + ratio * (np.array(given) - theirs)
+        moved += probability * sign * np.maximum(sign * (given - moved), 0.0)
+        ends = sign * np.maximum(sign * ends, sign * moved)
+    explained = max(deviation**2 / noise - 1.0, 0.0) if noise else np.inf
+    further = share * (1.0 + EXACT_REACH * explained) if share else 0.0
+    low, high = (ends + sign * further * (ends[1] - ends[0])).tolist()
+    return low, high
+
+
+def _response(table: Moments, problem: Problem) -> tuple[float, float, tuple[float, float]]:
+    """Return mean, standard deviation and range of the response of a table."""
+    y = table.place[problem.response]
+    square = float(table.scatter.high[y, y]) / max(table.weight - 1.0, 1.0)
+    return float(table.mean[y]), float(np.sqrt(square)), (float(table.low[y]), float(table.high[y]))
 
 
 def _unscaled(

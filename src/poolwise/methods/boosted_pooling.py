@@ -54,18 +54,6 @@ class BoostedPooling(TreeMethod):
     learner : {"sklearn", "lightgbm"}, default="sklearn"
         Library that grows the trees. LightGBM's (``poolwise[lightgbm]``) are as good, and a fit
         takes about 0.7 of the time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from poolwise import PooledRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-2.0, 2.0, size=(860, 2))
-    >>> y = np.sin(3.0 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=860)
-    >>> model = PooledRegressor("boosted_pooling")
-    >>> _ = model.fit(X[800:], y[800:], sources=(X[:800, :1], y[:800]))
-    >>> model.predict([[0.5, 0.0], [-0.5, 0.0]]).round(1)
-    array([ 0.9, -1. ])
     """
 
     def solve(self, problem: Problem) -> LinearFit | TreeFit:

@@ -176,7 +176,6 @@ def _regression(coef: list[float], level: float) -> Any:
 
 
 def _bounded(fitted: Pipeline, line: Line) -> Pipeline | TransformedTargetRegressor:
-    """Clip predictions to the bounds, if the line has bounds."""
     if line.bounds is None:
         return fitted
     low, high = line.bounds
@@ -222,7 +221,6 @@ def graph(line: Line) -> Any:
 
 
 def _with_text(made: _Graph, total: str, texts: str, j: int, term: TextTerm) -> str:
-    """Add the term of a text column."""
     if not all(map(is_unicode, term.adds)):
         why = f"a level of column {term.name!r} is not valid Unicode"
         what = f"The model cannot be written as ONNX: {why}."

@@ -30,6 +30,11 @@ class Predictions:
     deviation: Array | None  # standard deviation of a new response about each, if asked for
     cautions: tuple[PoolwiseWarning, ...]  # of predictions that a bound held back
 
+    @property
+    def warnings(self) -> tuple[PoolwiseWarning, ...]:
+        """Those of predictions that were moved by more than twice the noise."""
+        return tuple(c for c in self.cautions if c.about["is_far"])
+
 
 def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Predictions:
     """Predict the response of each row, with standard deviations if asked for."""

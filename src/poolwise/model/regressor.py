@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -33,9 +32,8 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     unseen_level : {"raise", "ignore"}, default="raise"
         Whether a category that no table had at fit is an error, or counts as the reference level.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
-        Digits of second moments: one double; two, for columns that nearly depend on each other, at
-        four times the time; no rounding, at six times. Auto is accurate while that is cheap, else
-        fast, with a second pass where the columns need more digits.
+        Digits of second moments: one double; two, for nearly dependent columns, at four times the
+        time; no rounding, at six. Auto is accurate while that is cheap, else fast and then better.
     n_jobs : int, optional
         Threads that read files and sum long tables; -1 for one per processor.
 
@@ -55,7 +53,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     method_, reason_ : object, str
         The method that made the fit and, where ``method="auto"`` chose it, why.
     fit_, problem_ : Fit, Problem or None
-        A :class:`LinearFit` unless trees were grown; its moments, unless it was saved without them.
+        A :class:`LinearFit` unless trees were grown; its moments, unless saved without them.
 
     Examples
     --------
@@ -97,8 +95,8 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
             Features and response of the target. NaN says that a row lacks the column.
         sources : object, optional
             ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, a path, moments,
-            or a list or mapping of these; see :class:`poolwise.Sources`. Tables are matched by
-            column name, arrays by position: a source's columns are the target's first ones.
+            or a list or mapping of these (:class:`poolwise.Sources`). Arrays have the target's
+            first columns, tables are matched by column name.
         sample_weight : array-like of shape (n,), optional
             Row weights of the target. A weight counts as repetitions of the row.
 
@@ -113,8 +111,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the response.
 
-        Rows may lack ``optional_columns_``, as NaN or because a data frame does not have them: by
-        bayes_pooling they are predicted from the same posterior, else by a fit without them.
+        Rows may lack ``optional_columns_``, as NaN or as columns that a data frame does not have.
 
         Parameters
         ----------
@@ -127,8 +124,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         array of shape (n,), or a pair of them
         """
         found = predictions(self, X, with_deviation=return_std)
-        # A move within twice the noise is said by summary(X) only.
-        warn(caution for caution in found.cautions if caution.about.get("is_far", True))
+        warn(found.warnings)
         return (found.values, found.deviation) if return_std else found.values
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> Array:
@@ -152,18 +148,13 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features), optional
-            Rows to predict. The summary then names those that a bound held back, and the columns
-            that their predictions are mostly due to.
+            Rows to predict: those that a bound held back are named, and the columns to blame.
 
         Returns
         -------
         Summary
         """
-        own = summary_of(fitted(self))
-        if X is None:
-            return own
-        told = tuple(str(caution) for caution in predictions(self, X).cautions)
-        return replace(own, cautions=(*own.cautions, *told))
+        return summary_of(fitted(self), () if X is None else predictions(self, X).cautions)
 
     def __getattr__(self, name: str) -> Any:
         """Return a fitted attribute, which is the field of `FittedModel` without underscore."""

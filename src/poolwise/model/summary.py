@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from poolwise.errors import PoolwiseWarning
 from poolwise.linear.fit import Candidate, Fit, FitParts, PartialEffect
 from poolwise.linear.linear_fit import LinearFit, coefficient_intervals
 from poolwise.linear.problem import Problem
@@ -259,14 +260,14 @@ class Summary:
         ]
 
 
-def summary_of(model: FittedModel) -> Summary:
-    """Return the summary of a fitted model."""
+def summary_of(model: FittedModel, told: Sequence[PoolwiseWarning] = ()) -> Summary:
+    """Return the summary of a fitted model, with what is told of rows to predict."""
     return summarise(
         model.known_problem("summary"),
         model.fit,
         method=model.name,
         transfer_gain=model.transfer_gain,
-        cautions=model.cautions,
+        cautions=(*model.cautions, *map(str, told)),
     )
 
 
@@ -314,7 +315,6 @@ def summarise(
 
 
 def _coefficients(problem: Problem, fit: LinearFit) -> list[CoefficientLine]:
-    """Return the intercept and each coefficient."""
     errors, ends = fit.standard_errors, coefficient_intervals(fit)
     lines = []
     for j, (name, coef) in enumerate([("", fit.intercept), *zip(fit.names, fit.coef, strict=True)]):

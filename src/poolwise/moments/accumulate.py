@@ -58,7 +58,6 @@ class MomentsFactory:
         high: Array,
         sums: ExactSums | None = None,
     ) -> Moments:
-        """Return moments whose weight and mean are pairs of doubles."""
         make: Any = cls
         w, tail = float(weight.high), float(weight.low)
         found: Moments = make(

@@ -247,7 +247,6 @@ def _warn(what: str, hint: str) -> None:
 
 
 def _numbers(values: ArrayLike, what: str) -> Array:
-    """Return finite numbers."""
     try:
         found = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -259,7 +258,6 @@ def _numbers(values: ArrayLike, what: str) -> Array:
 
 
 def _number(value: ArrayLike, what: str) -> float:
-    """Return one finite number."""
     found = _numbers(value, what)
     if found.shape:
         raise _unusable(f"{what} is an array of shape {found.shape}", "Give one number")
@@ -283,7 +281,6 @@ def _count(n: float, features: int) -> int:
 
 
 def _inverse(V: Array) -> Array:
-    """Return the inverse of a covariance."""
     scaled, unit = _correlations(V)
     least = float(np.linalg.eigvalsh(scaled)[0])
     if least < INVERTIBLE:
@@ -299,7 +296,6 @@ def _inverse(V: Array) -> Array:
 
 
 def _correlations(V: Array) -> tuple[Array, Array]:
-    """Return a covariance as correlations, and the standard errors."""
     unit = np.sqrt(np.maximum(V.diagonal(), 0.0))
     if not unit.all():
         raise _unusable("a coefficient has no positive variance", ADVICE)

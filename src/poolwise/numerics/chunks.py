@@ -136,7 +136,6 @@ def rounded_integers(count: int, largest: int, where: str) -> NotNumeric:
 
 
 def _numbers(part: ArrayLike) -> NDArray[np.generic]:
-    """Return an array of real numbers, without a copy if possible."""
     array = np.ma.filled(part.astype(np.float64), np.nan) if np.ma.isMA(part) else np.asarray(part)
     if array.dtype.kind == "O":
         try:

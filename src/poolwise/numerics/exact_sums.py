@@ -217,7 +217,6 @@ class ExactRun:
         return self.exponent
 
     def _sliced(self, rest: Array, tail: Array | None, buffer: Buffer, side: int) -> Array:
-        """Cut numbers below one into slices until the remainder is zero."""
         count, slices = 0, buffer.of(len(buffer.memory), rest.shape)
         while count < self.counts[side] or rest.any():
             if count == MOST_SLICES:

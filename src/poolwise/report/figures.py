@@ -94,7 +94,6 @@ def figures(data: dict[str, Any]) -> dict[str, dict[str, str]]:
 
 
 def _lines(label: str, most: int) -> list[str]:
-    """Return a label in one line or two, each of a limited length."""
     shown = short(label, 2 * most - 6)
     most = max(most * len(shown) // max(cells(shown), 1), 4)
     return [short(line, most) for line in textwrap.wrap(shown, most)[:2]] or [""]
@@ -226,7 +225,6 @@ def _apart(rows: Sequence[float], width: float) -> list[float]:
 
 
 def _draw_points(out: Drawing, points: Sequence[dict[str, Any]]) -> None:
-    """Draw residuals against predictions."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     out.set_size(270.0 if out.size == "narrow" else 330.0, 62.0, 34.0)

@@ -61,7 +61,6 @@ def _named(files: GivenFiles | None) -> list[tuple[str, PathName]]:
 
 
 def _files(named: Sequence[tuple[str, PathName]], progress: bool | None) -> list[dict[str, Any]]:
-    """Return size and checksum of each file, which is read in blocks."""
     files = [Path(path) for _, path in named]
     for file in files:
         if not file.is_file():

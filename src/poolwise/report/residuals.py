@@ -74,7 +74,6 @@ def residuals(
 
 
 def _drawn(rows: int, out: NDArray[np.intp], random_state: int) -> list[int]:
-    """Return the rows to draw: all, or the outliers and some others."""
     if rows <= DRAWN:
         return list(range(rows))
     some = np.random.default_rng(random_state).choice(rows, DRAWN, replace=False)

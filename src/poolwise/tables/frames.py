@@ -194,7 +194,6 @@ def _is_text(series: nw.Series[Any]) -> bool:
 
 
 def _texts(series: nw.Series[Any]) -> NDArray[np.object_]:
-    """Return texts, None where one is missing."""
     native = series.to_native()
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
         # By category: otherwise integers beside missing values would become "1.0".

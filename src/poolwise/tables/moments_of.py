@@ -275,7 +275,6 @@ def _as_files(source: Any) -> Any:
 
 
 def _name_of(source: Any) -> str:
-    """Return a name for a source without one."""
     if not isinstance(source, Files):
         return "table"
     if isinstance(source.paths, str | PathLike):

@@ -191,7 +191,6 @@ class PartedRows:
         return files
 
     def _read(self, table: StreamedTable, kept: Kept) -> tuple[KnownLevels, PatternSums]:
-        """Read one file: its levels, then its sums."""
         kinds = self._batches.kinds
         known = table.levels([n for n in self.names if kinds[n] != "void"])
         columns = self.columns_of({n: () for n in self.names if kinds[n] == "text"} | {**known})

@@ -56,8 +56,7 @@ SHARE = np.linspace(0.0, 1.0, 201)[1:]  # values that are tried
 TRUST, FEW = 3.0, 60.0  # exponent of their prior, and what few target rows add to it
 ENOUGH_ROWS = 5.0  # of history, at which the share is half of what it is with many
 
-# Bounds of predictions; see poolwise.methods.bayes.bounds.
-EXACT_REACH = 0.06  # how far an exact relation widens them, times its variance over the noise
+EXACT_REACH = 0.06  # how far an exact relation widens bounds, times its variance over the noise
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,7 +164,6 @@ def _by_lightgbm(
 
 
 def _append(nodes: list[tuple[int, float, bool, int, int, float]], node: dict[str, Any]) -> None:
-    """Append a node of LightGBM and then its subtree."""
     own = len(nodes)
     if "leaf_value" in node and "left_child" not in node:
         nodes.append((0, 0.0, False, own, own, float(node["leaf_value"])))

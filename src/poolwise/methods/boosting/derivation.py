@@ -209,7 +209,6 @@ def _best_stage(column: DerivedColumn, sums: dict[str, Moments], response: str) 
 
 
 def _squared_error(moments: Moments, name: str, response: str) -> float:
-    """Return the sum of squared differences of two columns."""
     scatter = moments.scatter_between((name, response), (name, response))
     apart = moments.mean_of(name) - moments.mean_of(response)
     spread = scatter[0, 0] - 2.0 * scatter[0, 1] + scatter[1, 1]

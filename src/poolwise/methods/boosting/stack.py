@@ -17,7 +17,7 @@ from poolwise._typing import Array
 from poolwise.errors import BadOption
 from poolwise.linear.fit import HeldOutErrors, PartialEffect
 from poolwise.linear.problem import Problem
-from poolwise.methods.bayes.bounds import response_range
+from poolwise.methods.bayes_pooling import response_range
 from poolwise.methods.boosting.candidates import PRIOR, Candidates, Made
 from poolwise.methods.boosting.learning_rows import LearningRows, tenths
 from poolwise.methods.source_columns_only import common_history
@@ -214,7 +214,6 @@ def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
 def _predicted(
     candidates: Candidates, weights: Array, bounds: tuple[float, float], rows: Array
 ) -> Array:
-    """Return the weighted mean of the candidates' predictions."""
     return weighted_mean(candidates.predict(rows), weights, bounds)
 
 
