@@ -178,8 +178,8 @@ def as_text(errors: Sequence[Errors], sizes: Sequence[int]) -> str:
         all_of_them = [e for found in by_problem.values() for e in found]
         lines += ["", Score.of(all_of_them).line(f"all {len(by_problem)}")]
     if held_out:
-        lines += ["", Score.of(held_out).line(f"{HELD_OUT}, held out")]
-        lines += [f"No constant was fitted to {HELD_OUT}, but variants were scored on it, too."]
+        lines += ["", Score.of(held_out).line(f"{HELD_OUT}, apart")]
+        lines += [f"The constants of the bounds were chosen with the scores on {HELD_OUT} in view."]
     return "\n".join(lines)
 
 

@@ -149,7 +149,7 @@ GROUPS = {
     CLEAN: (CLEAN,),
     CONFLICT: (CONFLICT,),
     MESSY: (MESSY,),
-    f"{HELD_OUT}, held out": (HELD_OUT,),
+    f"{HELD_OUT}, apart": (HELD_OUT,),
     "all but the last": (CLEAN, CONFLICT, MESSY),
 }
 GOALS = (

@@ -14,6 +14,7 @@ from poolwise.evaluation.verdict import (
     LIKELY,
     SMALL,
     SURE,
+    UNMEASURED,
     UNSURE,
     HistoryEffect,
     verdict,
@@ -60,7 +61,8 @@ def test_more_confidence_never_lowers_a_level():
 def test_without_a_measurement_the_headline_starts_with_expected(change, confidence):
     told = verdict(effect(change, confidence))
     assert told.headline.startswith("Expected")
-    assert (told.level, told.basis) == (effect(change, confidence).level, EXPECTED)
+    expected = effect(change, min(confidence, UNMEASURED))
+    assert (told.level, told.basis) == (expected.level, EXPECTED)
     assert "was not measured" in told.text
 
 
@@ -93,9 +95,9 @@ def test_the_measurement_comes_first_and_the_expectation_second():
 def test_two_estimates_are_weighed_by_their_precision():
     expected, measured = two_effects(-0.03, -0.01)
     told = verdict(expected, measured)
-    # Both have the deviation 0.0255; of the expected one 0.71 is taken, and four fifths of the
+    # Both have the deviation 0.0255; of the expected one 0.73 is taken, and four fifths of the
     # measured fall. Other rows differ by half a percent.
-    weight = 1.0 / np.square([0.71 * 0.05 / 1.96, 0.05 / 1.96])
+    weight = 1.0 / np.square([0.73 * 0.05 / 1.96, 0.05 / 1.96])
     deviation = np.hypot(weight.sum() ** -0.5, SMALL)
     fall = weight @ [0.03, 0.8 * 0.01] / weight.sum()
     assert told.probability == pytest.approx(NormalDist().cdf(fall / deviation), abs=1e-4)
@@ -104,9 +106,25 @@ def test_two_estimates_are_weighed_by_their_precision():
         f"{told.probability:.0%}); on 40 recent rows"
     )
     sharp = effect(-0.01, 0.999, basis=MEASURED, low=-0.016, high=-0.004)
-    assert verdict(expected, sharp).probability == pytest.approx(0.92, abs=2e-2)
+    assert verdict(expected, sharp).probability == pytest.approx(0.929, abs=5e-3)
     assert verdict(expected).probability == expected.confidence
     assert verdict(None, measured).probability == measured.confidence
+
+
+def test_a_larger_measured_fall_is_no_smaller_probability():
+    expected, _ = two_effects(-0.01, 0.0)
+    falls = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
+    told = [
+        verdict(expected, effect(-f, 0.99, basis=MEASURED, low=-f - 0.05, high=-f + 0.05))
+        for f in falls
+    ]
+    assert min(t.probability for t in told) >= min(expected.confidence, 0.94) - 0.05
+    assert {t.level for t in told[2:]} <= {"probably_helps", "helps"}
+
+
+def test_an_expectation_alone_never_says_that_history_helps():
+    told = verdict(effect(-0.3, 0.9999, low=-0.4, high=-0.2))
+    assert (told.level, told.probability) == ("probably_helps", 0.94)
 
 
 def test_an_expectation_of_a_linear_model_is_not_added_to_a_measurement_of_trees():

@@ -21,11 +21,12 @@ class TestBounds:
     def test_they_are_the_range_of_responses_wider_for_exact_relations(self, tables):
         y, old = tables.target.y, tables.sources["old"].y
         fit = solved(tables)
-        agrees = 1.0 - fit.conflict["old"] + fit.level_conflict["old"]
+        agrees = 1.0 - fit.conflict["old"]
         moved = y.mean() + y.std(ddof=1) / old.std(ddof=1) * (old - old.mean())
-        low, high = min(y.min(), moved.min()), max(y.max(), moved.max())
-        low -= agrees * max(low - old.min(), 0.0)
-        high += agrees * max(old.max() - high, 0.0)
+        reach = np.sqrt(np.log(400.0) / np.log(len(y)))
+        ends = y.mean() + reach * (np.array([y.min(), y.max()]) - y.mean())
+        low = min(ends[0], moved.min() - agrees * max(moved.min() - old.min(), 0.0))
+        high = max(ends[1], moved.max() + agrees * max(old.max() - moved.max(), 0.0))
         further = 0.05 * (1.0 + 0.06 * (y.var(ddof=1) / fit.noise - 1.0)) * (high - low)
         assert_allclose(fit.bounds, (low - further, high + further), rtol=1e-10)
         assert_allclose(BayesPooling(bounds=0.0).solve(tables.problem()).bounds, (low, high))
@@ -33,7 +34,9 @@ class TestBounds:
     def test_without_sources_they_are_the_range_of_the_target(self, tables):
         problem = replace(tables.problem(), sources={})
         fit, y = BayesPooling(bounds=0.0).solve(problem), tables.target.y
-        assert fit.bounds == (y.min(), y.max())
+        reach = np.sqrt(np.log(400.0) / np.log(len(y)))
+        ends = y.mean() + reach * (np.array([y.min(), y.max()]) - y.mean())
+        assert_allclose(fit.bounds, ends)
 
     def test_a_source_of_another_level_and_spread_shows_how_far_responses_reach(self):
         rng = np.random.default_rng(0)
@@ -43,9 +46,10 @@ class TestBounds:
         fit = quietly(model, X, y, sources={"old": (X_old, y_old)}).fit_
         reach = (y_old.max() - y_old.mean()) / y_old.std(ddof=1)
         assert fit.conflict["old"] > 0.999
-        assert_allclose(fit.bounds[1], max(y.max(), y.mean() + reach * y.std(ddof=1)), rtol=1e-3)
+        own = np.sqrt(np.log(400.0) / np.log(len(y))) * (y.max() - y.mean())
+        assert_allclose(fit.bounds[1], y.mean() + max(own, reach * y.std(ddof=1)), rtol=1e-3)
 
-    def test_an_exact_relation_has_no_bounds(self):
+    def test_an_exact_relation_has_bounds_that_do_not_matter(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(40, 2))
         low, high = PooledRegressor().fit(X, X @ [1.0, 2.0]).fit_.bounds

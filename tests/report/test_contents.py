@@ -11,7 +11,6 @@ from sklearn.model_selection import KFold
 
 import poolwise
 from poolwise import PooledRegressor, Sources, compare, diagnose, plan
-from poolwise.evaluation.verdict import UNMEASURED
 from tests.report.conftest import FEW, WHEN
 from tests.report.stories import NEW, diabetes
 from tests.report.test_html import html_of
@@ -51,7 +50,7 @@ def test_what_is_expected_is_the_gain_of_the_diagnosis(helping):
         high = math.sqrt(line.error_without - line.low) / without - 1.0
         low = math.sqrt(line.error_without - line.high) / without - 1.0
         assert (x["low"], x["high"]) == pytest.approx((low, high), rel=RIDGE)
-        assert x["confidence"] == min(line.probability, UNMEASURED)
+        assert x["confidence"] == line.probability
 
 
 def test_methods_are_those_of_compare(helping):

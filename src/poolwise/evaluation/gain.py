@@ -12,7 +12,6 @@ from poolwise.evaluation.risk import Findings, Risk, problem_of, solved, without
 from poolwise.evaluation.verdict import (
     DEFAULT_METHOD,
     EXPECTED_SPREAD,
-    UNMEASURED,
     HistoryEffect,
 )
 from poolwise.linear.linear_fit import LinearFit
@@ -36,7 +35,8 @@ class GainLine:
     low, high : float
         Ends of its 95 % interval, as shares of the noise variance.
     probability : float
-        Probability that the fit with history is the better one.
+        Probability that the fit with history is the better one, by 0.73 of the deviation that the
+        interval has: with it, probabilities come true (``benchmarks.honesty``).
     error_without, error_with : float
         Expected squared error of a prediction for a new response, as multiples of the noise
         variance: one is the least possible.
@@ -61,8 +61,7 @@ class GainLine:
         """Return the expected change of the error, as a verdict needs it."""
         method = DEFAULT_METHOD if self.fit == "history" else self.fit
         low, high = self._change(self.high), self._change(self.low)
-        sure = min(self.probability, UNMEASURED)
-        return HistoryEffect("expected", method, -self.fall, low, high, sure, rows)
+        return HistoryEffect("expected", method, -self.fall, low, high, self.probability, rows)
 
     def _change(self, gain: float) -> float:
         """Convert a reduction of the squared error to a relative change of its root."""

@@ -28,7 +28,7 @@ UNMEASURED = (
 )
 SMALL = 0.005  # relative change of the RMSE below which there is no difference
 FEWEST_ROWS = 10  # recent rows for "helps" and "hurts"
-EXPECTED_SPREAD = 0.71  # of an expected change, over that of its interval, which also covers doubt
+EXPECTED_SPREAD = 0.73  # deviation of an expected change, over that of its interval
 ON_ALL_ROWS = 0.8  # share of a measured fall that is left: folds are fitted on a fifth fewer rows
 
 SAID = {
@@ -193,14 +193,13 @@ def verdict(
     A measurement with a test and an expectation of the same method are two estimates of one
     change. The verdict is about their mean, each weighted by its precision: a few held-out rows
     alone prove little, and the model alone can be wrong. Of a measured fall four fifths are taken
-    (``ON_ALL_ROWS``), as folds have fewer rows than the model; of the deviation of an expected
-    change 0.71 (``EXPECTED_SPREAD``), with which probabilities come true. Where the estimates
-    differ by more than their deviations, that of the mean is larger in proportion. Where they
-    differ in sign, the confidence is at most 79 % (``UNSURE``). A measurement that says *hurts*
-    decides alone, and so does an expectation without a measurement, whose confidence is at most
-    94 % (``UNMEASURED``): it never says *helps*. The headline names its basis.
-    The sentence after it says whether the expectation agrees: it does where both have the same
-    level, or where the measured interval holds the expected change.
+    (``ON_ALL_ROWS``), as folds have fewer rows than the model, and at most as much as the errors of
+    both allow; of the deviation of an expected change 0.73 (``EXPECTED_SPREAD``), with which
+    probabilities come true. Where the estimates differ in sign, the confidence is at most 79 %
+    (``UNSURE``). A measurement that says *hurts* decides alone, and so does an expectation without
+    a measurement, whose confidence is at most 94 % (``UNMEASURED``), so that it never says *helps*.
+    The headline names its basis. The sentence after it says whether the expectation agrees: it does
+    where both have the same level, or where the measured interval holds the expected change.
 
     Assumes that the two estimates are independent. They share the target's rows, so the
     probability of both together is a little too sure; ``benchmarks.honesty`` measures by how much.
@@ -219,12 +218,14 @@ def verdict(
         Whether the model is linear; if not, the expectation is about a linear model.
     """
     about = "" if is_linear else ", a linear model of the same tables"
-    first, said, both = measured, [], None
+    first, said, both, alone = measured, [], None, expected
+    if expected is not None and expected.confidence is not None:
+        alone = replace(expected, confidence=min(expected.confidence, UNMEASURED))
     if measured is None:
-        first = expected
+        first = alone
         said = [not_measured]
     elif expected is not None and measured.confidence is None:
-        first = expected
+        first = alone
         said = [f"There is no test of the measurement: {measured.in_words()}."]
     elif expected is not None:
         size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
@@ -235,7 +236,7 @@ def verdict(
     if first is None:
         return unknown("the response does not vary, or the columns explain all of it")
     judged = first if both is None else both
-    begun = _begun(first, about if first is expected else "")
+    begun = _begun(first, about if first.basis == "expected" else "")
     if both is not None:
         sure = probability(both.confidence or 0.0)
         begun = f"Measured and expected with {both.method}: {SAID[both.level]} (probability {sure})"
@@ -262,16 +263,17 @@ def _can_be_weighed(expected: HistoryEffect, measured: HistoryEffect) -> bool:
 def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect:
     """Return the mean of two estimates of one change, weighted by precision.
 
-    History helps a fold more than all rows, since it replaces rows that the fold lacks. Two
-    estimates that contradict each other are less precise than they seem (Birge's ratio). However
-    precise both are, other rows will differ by as much as counts as no difference.
+    History helps a fold more than all rows, since it replaces rows that the fold lacks. A fall that
+    is far larger than expected proves no more than one within the errors of both. However precise
+    both are, other rows will differ by as much as counts as no difference.
     """
-    found = measured.change if measured.change > 0.0 else ON_ALL_ROWS * measured.change
     variance = (EXPECTED_SPREAD * expected.deviation) ** 2, measured.deviation**2
+    found = measured.change
+    if found < 0.0:
+        found = max(ON_ALL_ROWS * found, expected.change - math.sqrt(sum(variance)))
     total = 1.0 / variance[0] + 1.0 / variance[1]
     change = (expected.change / variance[0] + found / variance[1]) / total
-    apart = abs(expected.change - found) / math.sqrt(sum(variance))
-    own = NormalDist(change, math.hypot(max(apart, 1.0) / math.sqrt(total), SMALL))
+    own = NormalDist(change, math.hypot(total**-0.5, SMALL))
     return replace(
         measured,
         change=change,

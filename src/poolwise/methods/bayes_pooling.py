@@ -16,8 +16,8 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.student_t import StudentT
 from poolwise.methods.bayes.model import Stack
-from poolwise.methods.bayes.priors import EXACT_REACH
-from poolwise.methods.bayes.scaling import Scaled, scaled
+from poolwise.methods.bayes.priors import EXACT_REACH, MANY
+from poolwise.methods.bayes.scaling import BOUND, KNOWN_ROWS, Scaled, scaled
 from poolwise.moments.moments import Moments
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
@@ -113,7 +113,7 @@ class BayesPooling(BaseEstimator):
             noise=unit * found.noise,
             distribution=_student_t(found.noise, found.noise_variance),
             bounds=self._bounds(
-                problem, {n: s.slopes_agree for n, s in judged.items()}, unit * complete
+                problem, {n: 1.0 - s.conflict for n, s in judged.items()}, unit * complete
             ),
         )
 
@@ -148,16 +148,20 @@ def widened_range(
 ) -> tuple[float, float]:
     """Return the range of responses, widened by a share of it, and further for exact relations.
 
-    A source shows how far responses reach in standard deviations and, in proportion to the
-    probability that it agrees with the target, its own range.
+    The target shows how far responses reach, in standard deviations, and so do sources, which have
+    more rows; an end of few rows is moved to where a thousand normal ones would reach. A source
+    counts as it is too, in proportion to the probability that it agrees with the target.
     """
-    mean, deviation, (low, high) = _response(problem.target, problem)
-    ends = np.array([low, high])
+    mean, deviation, ends = _response(problem.target, problem)
+    rows = max(problem.target.weight, 2.0)
+    ends = mean + np.sqrt(max(np.log(MANY) / np.log(rows), 1.0)) * (ends - mean)
     sign = np.array([-1.0, 1.0])
     for name, probability in agree.items():
         theirs, spread, given = _response(problem.sources[name], problem)
+        if np.ptp(given) == np.inf:
+            continue
         ratio = deviation / spread if spread else 0.0
-        moved = mean + ratio * (np.array(given) - theirs)
+        moved = mean + ratio * (given - theirs)
         moved += probability * sign * np.maximum(sign * (given - moved), 0.0)
         ends = sign * np.maximum(sign * ends, sign * moved)
     explained = max(deviation**2 / noise - 1.0, 0.0) if noise else np.inf
@@ -166,11 +170,17 @@ def widened_range(
     return low, high
 
 
-def _response(table: Moments, problem: Problem) -> tuple[float, float, tuple[float, float]]:
-    """Return mean, standard deviation and range of the response of a table."""
-    y = table.place[problem.response]
-    square = float(table.scatter.high[y, y]) / max(table.weight - 1.0, 1.0)
-    return float(table.mean[y]), float(np.sqrt(square)), (float(table.low[y]), float(table.high[y]))
+def _response(table: Moments, problem: Problem) -> tuple[float, float, Array]:
+    """Return mean, standard deviation and range of the response of a table.
+
+    The range is infinite where it is only a bound, as of a published model.
+    """
+    y, rows = table.place[problem.response], table.weight
+    square, mean = float(table.scatter.high[y, y]), float(table.mean[y])
+    ends = np.array([table.low[y], table.high[y]])
+    if rows > KNOWN_ROWS and np.abs(ends - mean).max() ** 2 > BOUND * square * (1.0 - 1.0 / rows):
+        ends = np.array([-np.inf, np.inf])
+    return mean, float(np.sqrt(square / (rows - 1.0 if rows > 1.0 else rows))), ends
 
 
 def _unscaled(

@@ -20,6 +20,7 @@ from poolwise.numerics.options import Precision, check_number
 from poolwise.wording import listed
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits
+NOTHING = 1e-60  # an imputed value that is none: moments refuse columns of such numbers
 CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache
 
 
@@ -110,7 +111,9 @@ class KernelTransfer(Imputing):
 
         def filled() -> Iterator[Block]:
             for z, v in _chunks(rows, (*shared, problem.response), len(T)):
-                yield (z, kernel(z[:, :-1] - centre) @ q), v
+                imputed = kernel(z[:, :-1] - centre) @ q
+                imputed[np.abs(imputed) < NOTHING] = 0.0  # far from all target rows
+                yield (z, imputed), v
 
         columns = (*shared, problem.response, *unseen)
         precision: Precision = "fast" if source.precision == "fast" else "accurate"

@@ -32,7 +32,7 @@ class Predictions:
 
     @property
     def warnings(self) -> tuple[PoolwiseWarning, ...]:
-        """Those of predictions that were moved by more than twice the noise."""
+        """Cautions about moves by more than twice the standard deviation of the noise."""
         return tuple(c for c in self.cautions if c.about["is_far"])
 
 

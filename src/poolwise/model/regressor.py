@@ -148,7 +148,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features), optional
-            Rows to predict: those that a bound held back are named, and the columns to blame.
+            Rows to predict: which of them a bound held back is said, and due to which columns.
 
         Returns
         -------

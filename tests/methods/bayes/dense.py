@@ -9,7 +9,15 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from poolwise.methods.bayes.model import Model, model
-from poolwise.methods.bayes.priors import LEVEL_VARIANCE, SHAPE_PRIOR, SHAPES, ZELLNER
+from poolwise.methods.bayes.priors import (
+    CONFLICTS,
+    LEVEL_VARIANCE,
+    SHAPE_PRIOR,
+    SHAPES,
+    STEPS,
+    WIDE,
+    ZELLNER,
+)
 from poolwise.methods.bayes.pseudo_rows import frames, levels
 from poolwise.methods.bayes.scaling import Scaled, scaled
 from tests.laws.problems import Table, Tables
@@ -167,9 +175,11 @@ def conflict_variance(source, level: int, lead: int) -> np.ndarray:
     known = levels(intercept=bool(lead))
     J0, J1 = source.J[:, :lead], source.J[:, lead:]
     slopes = known.slopes[level] * source.noise + known.both[level]
+    if known.slopes[level] == CONFLICTS[-1]:
+        slopes = max(slopes, WIDE)
     intercept = known.intercept[level] * source.noise + known.both[level]
     if np.isinf(intercept):
-        intercept = source.level
+        intercept = max(STEPS[-2] * source.noise, source.level)
     elif slopes > 0.0:
         intercept = max(intercept, source.level)
     return np.eye(len(source.k)) + slopes / J1.shape[1] * J1 @ J1.T + intercept * J0 @ J0.T

@@ -183,7 +183,7 @@ class Evidence:
         """
         shape = (len(self.frames.log_weight), *self.grid.shape)
         shares = np.arange(1, shape[1], 2) if shape[1] > 1 else np.zeros(1, dtype=np.intp)
-        # Mostly the middle alone.
+        # Mostly the middle, and the noise of the target alone.
         ratios = np.union1d(np.arange(self.grid.middle, shape[2], COARSE), [self.grid.likely])
         start = np.meshgrid(np.arange(shape[0]), shares, ratios, [USUAL], indexing="ij")
         found = [np.stack(start, axis=-1).reshape(-1, 4)]

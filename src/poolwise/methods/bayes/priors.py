@@ -48,7 +48,8 @@ AGREES = 0.6  # probability of none; the levels of conflict share the rest equal
 CONFLICTS = (0.1, 1.0, 10.0)  # tau and tau_0 of the levels, in units of the source's noise
 STEPS = (0.3, 30.0, np.inf)  # tau_0 of the levels without tau; the last is as large as it is seen
 ENDLESS = 10.0  # both at the last level, in units of the response's variance
-UNINFORMATIVE = 10.0  # tau from which a source says nothing about the target's slopes
+WIDE = 0.05  # least tau of the last of them, in units of the response's variance
+UNINFORMATIVE = 10.0  # tau from which a source says little about the target's slopes
 
 
 # Share of the fit with history in its mean with the fit without; see poolwise.methods.bayes.model.
@@ -56,6 +57,7 @@ SHARE = np.linspace(0.0, 1.0, 201)[1:]  # values that are tried
 TRUST, FEW = 3.0, 60.0  # exponent of their prior, and what few target rows add to it
 ENOUGH_ROWS = 5.0  # of history, at which the share is half of what it is with many
 
+MANY = 400.0  # rows as many as which are imagined for the range of predictions
 EXACT_REACH = 0.06  # how far an exact relation widens bounds, times its variance over the noise
 
 
@@ -126,12 +128,14 @@ def grid(
     further = np.arange(RATIOS[-1] + step, np.log(max(most, 1.0)) + step, step)
     expected = np.log(max(likely, LEAST_RATIO))
     nearer = np.arange(RATIOS[0] - step, expected - 2.0 * step, -step)[::-1]
+    if known is not None:
+        nearer, expected = nearer[:0], 0.0  # the grid is centred at the target's noise
     own = np.concatenate((nearer, RATIOS, further))
     ratios = np.broadcast_to(own, (len(shares), len(own)))
     if known is not None:
         fine = min(STEP * np.sqrt(2.0 / free), step)
         ratios = np.log(known) + fall + fine * np.arange(-4, 5)
-    middle = len(RATIOS) // 2 + (len(nearer) if known is None else 0)
+    middle = len(nearer) + len(RATIOS) // 2
     prior = log_uniform(shares)[:, None] if has_new else np.zeros((1, 1))
     return Grid(
         signal=np.exp(shares),
@@ -140,7 +144,7 @@ def grid(
         size=SIZES,
         log_size_prior=np.log(SIZE_PRIOR),
         middle=middle,
-        likely=middle if known is not None else int(np.argmin(np.abs(own - expected))),
+        likely=int(np.argmin(np.abs(own - expected))),
     )
 
 

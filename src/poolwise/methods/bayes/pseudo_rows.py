@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.methods.bayes.imputation import Imputation, Spectrum, integrated_ridge
-from poolwise.methods.bayes.priors import AGREES, CONFLICTS, ENDLESS, LEAST_SHARE, STEPS
+from poolwise.methods.bayes.priors import AGREES, CONFLICTS, ENDLESS, LEAST_SHARE, STEPS, WIDE
 from poolwise.methods.bayes.scaling import ScaledTable
 
 LEAST_NOISE = 1e-6  # of a source, relative to the variance of the target's response
@@ -102,9 +102,15 @@ class ConflictLevels:
 
     def level_variance(self, source: Compressed) -> Array:
         """Return the variance of the level at each level of conflict, in units of the response."""
-        is_seen = (self.slopes + self.both > 0.0) | np.isinf(self.intercept)
-        least = source.noise * np.where(np.isinf(self.intercept), 0.0, self.intercept) + self.both
+        is_open = np.isinf(self.intercept)
+        least = source.noise * np.where(is_open, STEPS[-2], self.intercept) + self.both
+        is_seen = (self.slopes + self.both > 0.0) | is_open
         return np.maximum(least, np.where(is_seen, source.level, 0.0))
+
+    def slope_variance(self, source: Compressed) -> Array:
+        """Return tau at each level of conflict, in units of the response."""
+        least = np.where(self.slopes == CONFLICTS[-1], WIDE, 0.0)
+        return np.maximum(source.noise * self.slopes, least) + self.both
 
 
 def levels(*, intercept: bool) -> ConflictLevels:
@@ -144,7 +150,7 @@ def information(source: Compressed, known: ConflictLevels, *, intercept: bool) -
     J, k, lead = source.J, source.k, int(intercept)
     slopes = J[:, lead:] @ J[:, lead:].T / max(J.shape[1] - lead, 1)
     level = J[:, :lead] @ J[:, :lead].T
-    V = np.eye(len(k)) + (source.noise * known.slopes + known.both)[:, None, None] * slopes
+    V = np.eye(len(k)) + known.slope_variance(source)[:, None, None] * slopes
     V += known.level_variance(source)[:, None, None] * level
     root = np.linalg.cholesky(V)
     right = np.column_stack((J, k))

@@ -57,8 +57,9 @@ class TreeFit:
             return np.empty(0, dtype=np.intp)
         low, high = self.linear.bounds
         at = np.flatnonzero((predicted <= low) | (predicted >= high))
-        wide = self._wide(rows[at])
-        return at[self.linear.beyond(wide, predicted[at], least)] if len(at) else at
+        if not len(at):
+            return at
+        return at[self.linear.beyond(self._wide(rows[at]), predicted[at], least)]
 
     def without(self, patterns: Sequence[Sequence[str]]) -> list[TreeFit]:
         """Return linear fits of the features that are left and of columns derived from them."""
