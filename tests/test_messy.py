@@ -85,7 +85,7 @@ def test_goals_are_of_all_problems_and_are_shown_without_the_one_held_out(
     printed = capsys.readouterr().out
     assert ("MISSED" in printed) == bool(code)
     assert ("(MISSED)" in printed) == (ours > 1.0)
-    assert f"\n{HELD_OUT}, held out " in printed
+    assert f"\n{HELD_OUT}, apart " in printed
 
 
 @pytest.mark.slow
