@@ -119,8 +119,8 @@ def cautions_of(
             f"The columns of {label} are so nearly dependent that rounding may change the "
             f"coefficients by about {solution.error:.0e} of their size."
         )
-        if not solution.better:
-            return (DigitsLost(what, "Drop or combine some of them."),)
-        again = f"Compute the moments again with precision={solution.better!r}."
-        return (DigitsLost(what, again, precision=solution.better),)
+        hint = "Drop or combine some of them."
+        if solution.better:
+            hint = f"Compute the moments again with precision={solution.better!r}."
+        return (DigitsLost(what, hint, precision=solution.better),)
     return ()

@@ -11,7 +11,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -200,38 +200,6 @@ def empirical_gain(alone: LinearFit, pooled: LinearFit, X: ArrayLike, y: ArrayLi
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     return float(np.mean((y - alone.predict(X)) ** 2 - (y - pooled.predict(X)) ** 2))
-
-
-def mean_empirical_gain(
-    sample: Callable[[np.random.Generator], tuple[LinearFit, LinearFit]],
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    iterations: int = 200,
-    random_state: int = 0,
-) -> tuple[float, float]:
-    """Empirical transfer gain, averaged over samples (Algorithm 2 of [1]_).
-
-    Parameters
-    ----------
-    sample : callable
-        Draws a source and a target with the generator it is given, and returns the fit on the
-        target alone and the pooled fit.
-    X, y : array-like
-        Test rows.
-    iterations : int, default=200
-        Number of samples.
-    random_state : int, default=0
-        Seed.
-
-    Returns
-    -------
-    mean, standard_error : float
-        Of the gain over the samples.
-    """
-    rng = np.random.default_rng(random_state)
-    gains = np.array([empirical_gain(*sample(rng), X, y) for _ in range(iterations)])
-    return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(iterations))
 
 
 def _require_full_rank(target: PooledTable, features: Sequence[str], *, intercept: bool) -> None:

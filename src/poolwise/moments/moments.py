@@ -130,9 +130,8 @@ class Moments(MomentsFactory, InFiles):
             sums = self.sums.weighed(factor)
             return Moments._of_sums(self.names, self.rows, sums, self.low, self.high)
         weight, scatter = self.weight_pair * Pair.of(factor), factor * self.scatter
-        return Moments._of_pairs(
-            self.names, self.rows, weight, self.mean_pair, scatter, self.low, self.high
-        )
+        own = self.names, self.rows, weight, self.mean_pair, scatter, self.low, self.high
+        return Moments._of_pairs(*own)
 
     # Map columns.
 
@@ -180,9 +179,8 @@ class Moments(MomentsFactory, InFiles):
         given = np.array(list(values.values()), dtype=np.float64)
         check_sizes(list(values), given, given)
         wide = (*self.names, *values)
-        return (self.widened(wide, values) if self.weight else self.empty(wide)).with_rows(
-            self.rows
-        )
+        filled = self.widened(wide, values) if self.weight else Moments.empty(wide)
+        return filled.with_rows(self.rows)
 
     # Read numbers.
 
