@@ -27,7 +27,7 @@ def test_the_demo_tells_both_stories_and_replaces_an_earlier_one_by_force(tmp_pa
     for name in ("clinic", "pumps"):
         assert (tmp_path / f"{name}.html").read_text().startswith("<!DOCTYPE html>")
     _, clinic, pumps = told.stdout.split("\nReport: ")
-    assert "history probably helps (probability 91%); " in clinic.splitlines()[1]
+    assert "history probably helps (probability 90%); " in clinic.splitlines()[1]
     assert "no clear difference with history" in pumps.splitlines()[1]
     assert "“old pumps” contradicts the recent rows" in " ".join(told.stdout.split())
     assert told.stderr == ""

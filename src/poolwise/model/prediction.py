@@ -20,6 +20,7 @@ from poolwise.tables.memory import Table
 from poolwise.wording import counted, listed
 
 MOST_NAMED = 5  # rows that were moved to a bound
+FAR = 0.25  # moves by more than this share of the bounds' width give a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Predictions:
 
     @property
     def warnings(self) -> tuple[PoolwiseWarning, ...]:
-        """Cautions about moves by more than twice the standard deviation of the noise."""
+        """Cautions about moves by more than a quarter of the bounds' width."""
         return tuple(c for c in self.cautions if c.about["is_far"])
 
 
@@ -41,20 +42,20 @@ def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Pred
     model = fitted(estimator)
     table, columns = open_rows(estimator, X, model.columns, model.optional_columns)
     predicted, beyond, columns_led = np.empty(table.rows), [], list[str]()
-    noise, is_far = model.fit.parts().linear.noise or 0.0, False
+    bounds, is_far = model.fit.parts().linear.bounds or (0.0, 0.0), False
+    margin = FAR * (bounds[1] - bounds[0])
     deviation = np.empty(table.rows) if with_deviation else None
     for rows, fit, values in _groups(model, table, columns):
         predicted[rows] = fit.predict(values)
         at = fit.beyond(values, predicted[rows])
         beyond += rows[at].tolist()
-        is_far |= len(fit.beyond(values, predicted[rows], 2.0 * noise**0.5)) > 0
+        is_far |= len(fit.beyond(values, predicted[rows], margin)) > 0
         if len(at) and (line := fit.parts().line) is not None:
             raw = {name: c.name for c in model.columns for name in encoded([c])}
             columns_led += [raw[n] for n in line.leading(values[at]) if raw[n] not in columns_led]
         if deviation is not None:
             deviation[rows] = _known(fit.deviation(values), model)
-    bounds = model.fit.parts().linear.bounds
-    if not beyond or bounds is None:
+    if not beyond:
         return Predictions(predicted, deviation, ())
     return Predictions(
         predicted,

@@ -85,7 +85,8 @@ class SourceLine:
         """Return the probabilities of another level alone, and of other slopes."""
         if self.conflict is None or self.level_conflict is None:
             return ["-", "-"]
-        return [f"{self.level_conflict:.0%}", f"{self.conflict - self.level_conflict:.0%}"]
+        slopes = max(self.conflict - self.level_conflict, 0.0)  # a difference of sums: rounded
+        return [f"{self.level_conflict:.0%}", f"{slopes:.0%}"]
 
 
 @dataclass(frozen=True)
