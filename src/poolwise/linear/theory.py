@@ -99,8 +99,7 @@ def pooled_variance(
     M = sum(weighed)
     middle = sum(a * p.noise * S for a, p, S in zip(shares, parts, weighed, strict=True))
     M_inverse = _inverse(np.asarray(M), intercept=intercept)
-    variance: Array = M_inverse @ np.asarray(middle) @ M_inverse
-    return variance
+    return np.asarray(M_inverse @ middle @ M_inverse)
 
 
 def variance_gain(
@@ -153,17 +152,14 @@ def optimal_variance_gain(
     values, vectors = np.linalg.eigh(C / np.outer(scale, scale))
     R = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * size
     L = np.linalg.cholesky(np.eye(d + 1) + R @ A_inverse @ R.T)
-    half: Array = np.linalg.solve(L, R @ A_inverse)
-    gain: Array = half.T @ half
-    return gain
+    half = np.linalg.solve(L, R @ A_inverse)
+    return np.asarray(half.T @ half)
 
 
 def gain_at(H: Array, X: ArrayLike, centre: Array) -> Array:
     r"""Transfer gain :math:`\mathcal G(x) = u H u^\top` at given points (eq. 10 of [1]_)."""
-    u = np.atleast_2d(np.asarray(X, dtype=np.float64)) - centre
-    u = np.column_stack((np.ones(len(u)), u))
-    gains: Array = np.einsum("ij,jk,ik->i", u, H, u)
-    return gains
+    u = np.insert(np.atleast_2d(np.asarray(X, dtype=np.float64)) - centre, 0, 1.0, axis=1)
+    return np.asarray(np.einsum("ij,jk,ik->i", u, H, u))
 
 
 def expected_gain(H: Array, moments: Moments, features: Sequence[str], centre: Array) -> float:
