@@ -40,7 +40,7 @@ class Problem:
     target_rows, source_rows : Rows, mapping of str to Rows
         The rows of the target and of the sources, if available.
     target_name : str
-        Name of the target in messages; the command line gives the name of the file.
+        Name of the target in messages.
     """
 
     target: Moments

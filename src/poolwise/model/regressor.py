@@ -32,8 +32,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     unseen_level : {"raise", "ignore"}, default="raise"
         Whether a category that no table had at fit is an error, or counts as the reference level.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
-        Digits of second moments: one double; two, for nearly dependent columns, at four times the
-        time; no rounding, at six. Auto is accurate while that is cheap, else fast and then better.
+        Digits of sums: one double; two, at four times the time; no rounding, at six times.
     n_jobs : int, optional
         Threads that read files and sum long tables; -1 for one per processor.
 

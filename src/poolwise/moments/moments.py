@@ -212,7 +212,17 @@ class Moments(MomentsFactory, InFiles):
         return bool(self.low[j] >= self.high[j])
 
     def scatter_between(self, left: Iterable[str], right: Iterable[str]) -> Array:
-        """Return the scatter of some columns with others, of shape (len(left), len(right))."""
+        """Return the scatter of some columns with others, by name.
+
+        Parameters
+        ----------
+        left, right : iterable of str
+            Names of columns.
+
+        Returns
+        -------
+        array of shape (len(left), len(right))
+        """
         return self.scatter.between(self.index(left), self.index(right))
 
     def about_zero(self) -> Scatter:
