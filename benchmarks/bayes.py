@@ -15,8 +15,8 @@ from benchmarks.clock import in_words, interleaved
 from poolwise import Moments
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes.evidence import points
-from poolwise.methods.bayes.model import model
 from poolwise.methods.bayes.scaling import scaled
+from poolwise.methods.bayes.share_of_history import model
 from poolwise.methods.bayes_pooling import BayesPooling
 
 SOURCE_ROWS = 300

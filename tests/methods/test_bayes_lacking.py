@@ -11,8 +11,8 @@ from poolwise import PooledRegressor
 from poolwise.errors import NoiseNotEstimable, PoolwiseWarning
 from poolwise.methods import TargetOnly
 from poolwise.methods.bayes.evidence import points
-from poolwise.methods.bayes.model import model
 from poolwise.methods.bayes.scaling import scaled
+from poolwise.methods.bayes.share_of_history import model
 from poolwise.methods.bayes_pooling import BayesPooling
 from tests.laws.problems import least_squares, tables_of
 from tests.methods.bayes_fits import errors_of

@@ -124,7 +124,7 @@ class Problem:
         return source.widened(target.names, values, tails)
 
     def without(self, lacking: Sequence[str]) -> Problem:
-        """Return the problem without these features, sources that have no other, and rows."""
+        """Return the problem without these features, sources left without any, and rows."""
         left = [n for n in self.target.names if n not in lacking]
         kept = {n: [c for c in left if c in s.place] for n, s in self.sources.items()}
         sources = {n: s.select(kept[n]) for n, s in self.sources.items() if len(kept[n]) > 1}

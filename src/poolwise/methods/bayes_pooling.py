@@ -15,9 +15,9 @@ from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.student_t import StudentT
-from poolwise.methods.bayes.model import Stack
 from poolwise.methods.bayes.priors import EXACT_REACH, MANY
 from poolwise.methods.bayes.scaling import BOUND, KNOWN_ROWS, Scaled, scaled
+from poolwise.methods.bayes.share_of_history import Stack
 from poolwise.moments.moments import Moments
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
@@ -40,8 +40,8 @@ class BayesPooling(BaseEstimator):
     defines the last terms. Target and sources together give a Gaussian posterior of
     :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.priors``, and their
     average, weighted by evidence, is the fit with history. The result is its weighted mean with the
-    same fit of the target alone; see ``poolwise.methods.bayes.model``. Data pooling is the special
-    case :math:`\hat B = 0` without error, flat priors and no conflict; unlimited conflict gives a
+    same fit of the target alone; see ``poolwise.methods.bayes.share_of_history``. Data pooling is
+    the special case :math:`\hat B = 0` without error, flat priors and no conflict; unlimited conflict gives a
     ridge regression of the target alone.
 
     Assumes that new features depend on old ones in the same way in target and sources, up to an

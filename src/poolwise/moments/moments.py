@@ -41,7 +41,7 @@ class Moments(MomentsFactory, InFiles):
     weight, weight_tail : float
         Sum of the rows' weights, rounded to double, and the part lost to rounding.
     mean, mean_tail : array of shape (p,)
-        Weighted mean of each column, the same: ``mean + mean_tail`` holds twice the digits.
+        Weighted mean of each column, and the part lost to rounding.
     scatter : Scatter
         Centred second moments, never raw.
     low, high : array of shape (p,)
@@ -109,10 +109,10 @@ class Moments(MomentsFactory, InFiles):
         return Moments._of_pairs(self.names, rows, weight, mean, scatter, low, high)
 
     def __sub__(self, other: Moments) -> Moments:
-        """Moments without the rows of another table, which are among these; the range stays.
+        """Moments without the rows of another table, all of which are in this one.
 
-        Exact moments lose nothing. Others have the rounding errors of both tables. Raises
-        `CannotSubtract` where no rows have such moments.
+        The range does not change. Exact moments lose nothing; others have the rounding errors of
+        both tables. Raises `CannotSubtract` where no rows have such moments.
         """
         return without(self, other)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import block_diag
 
-from poolwise.methods.bayes.model import Model, model
 from poolwise.methods.bayes.priors import (
     CONFLICTS,
     LEVEL_VARIANCE,
@@ -20,6 +19,7 @@ from poolwise.methods.bayes.priors import (
 )
 from poolwise.methods.bayes.pseudo_rows import frames, levels
 from poolwise.methods.bayes.scaling import Scaled, scaled
+from poolwise.methods.bayes.share_of_history import Model, model
 from tests.laws.problems import Table, Tables
 
 

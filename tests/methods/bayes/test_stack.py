@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from poolwise.methods.bayes.evidence import Points, posterior, stacked
 from poolwise.methods.bayes.imputation import rarity
-from poolwise.methods.bayes.model import Alone, Stack, model
 from poolwise.methods.bayes.priors import ALIKE, SHAPES
 from poolwise.methods.bayes.scaling import scaled
+from poolwise.methods.bayes.share_of_history import Alone, Stack, model
 from poolwise.methods.bayes_pooling import BayesPooling
 from tests.laws.problems import tables_of
 from tests.methods.bayes.dense import model_of, random_cells, scaled_rows

@@ -52,7 +52,7 @@ WIDE = 0.05  # least tau of the last of them, in units of the response's varianc
 UNINFORMATIVE = 10.0  # tau from which a source says little about the target's slopes
 
 
-# Share of the fit with history in its mean with the fit without; see poolwise.methods.bayes.model.
+# Share of the fit with history in its mean with the fit without; see share_of_history.py.
 SHARE = np.linspace(0.0, 1.0, 201)[1:]  # values that are tried
 TRUST, FEW = 3.0, 60.0  # exponent of their prior, and what few target rows add to it
 ENOUGH_ROWS = 5.0  # of history, at which the share is half of what it is with many
