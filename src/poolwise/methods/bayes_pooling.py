@@ -41,8 +41,8 @@ class BayesPooling(BaseEstimator):
     :math:`\theta` for each value of the scales in ``poolwise.methods.bayes.priors``, and their
     average, weighted by evidence, is the fit with history. The result is its weighted mean with the
     same fit of the target alone; see ``poolwise.methods.bayes.share_of_history``. Data pooling is
-    the special case :math:`\hat B = 0` without error, flat priors and no conflict; unlimited conflict gives a
-    ridge regression of the target alone.
+    the special case :math:`\hat B = 0` without error, flat priors and no conflict; unlimited
+    conflict gives a ridge regression of the target alone.
 
     Assumes that new features depend on old ones in the same way in target and sources, up to an
     error that is modelled as conflict, and linear models with independent noise of one variance in
