@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import poolwise
-from poolwise.tables import memory
+from poolwise.tables import engines
 
 ROOT = Path(poolwise.__file__).parent
 
@@ -137,7 +137,9 @@ def test_only_moments_and_the_solver_know_how_the_scatter_is_stored():
 
 
 def test_each_engine_is_named_in_a_module_that_is_there():
-    assert {f"tables.{module}" for module in memory.ENGINES.values()} <= {name for name, _ in ALL}
+    named = [*engines.ENGINES.values(), *engines.FRAMES_ELSEWHERE.values()]
+    named += engines.CLUSTERS.values()
+    assert {f"tables.{module}" for module in named} <= {name for name, _ in ALL}
 
 
 # What scikit-learn does to a process is its own affair: it imports pandas where there is one.

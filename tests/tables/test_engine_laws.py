@@ -13,8 +13,9 @@ from numpy.testing import assert_array_equal
 from poolwise import Moments
 from poolwise.errors import BadTable
 from poolwise.tables.encoding import Column, unify
+from poolwise.tables.engines import ENGINES
 from poolwise.tables.intake import gather
-from poolwise.tables.memory import ENGINES, open_table
+from poolwise.tables.memory import open_table
 from poolwise.tables.rows import BLOCK, TableRows
 
 NAMES = ("x0", "x1", "x2")

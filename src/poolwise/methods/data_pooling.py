@@ -29,7 +29,7 @@ class DataPooling(BaseEstimator):
        + \sum_s \alpha_s \sum_{i \in s} (y_i - \tilde x_i\theta)^2, \qquad
        \alpha_k = 1/\hat\sigma_k^2, \quad \hat\sigma_k^2 = \mathrm{RSS}_k / (n_k - d_k)
 
-    (Algorithm 1 of the paper in ``poolwise.linear.theory``, extended to several sources).
+    with :math:`d_k` coefficients (Algorithm 1 of the paper, extended to several sources).
 
     Assumes that in each source the unseen features have the target's mean and are uncorrelated
     with the shared ones, and that the coefficients are the same everywhere. Otherwise the shared

@@ -14,10 +14,8 @@ from poolwise._typing import Array
 from poolwise.errors import BadTable, NotNumeric
 from poolwise.numerics.chunks import doubles, doubles_of_objects
 from poolwise.tables.encoding import Column, KnownLevels
+from poolwise.tables.engines import ENGINES
 from poolwise.wording import capital
-
-# Package of the table's type -> our module, imported when the first such table is opened.
-ENGINES = {"pandas": "frames", "polars": "frames", "pyarrow": "frames"}
 
 
 class Table(Protocol):

@@ -20,9 +20,9 @@ from poolwise.moments.progress import reading_bar
 from poolwise.numerics.options import checked_jobs
 from poolwise.tables.arrow import Kind, texts_in
 from poolwise.tables.encoding import MOST_LEVELS, KnownLevels
+from poolwise.tables.engines import CLUSTERS
 from poolwise.tables.files import Nulls
 
-CLUSTERS = {"distributed": "dask", "pyspark": "spark"}  # package of a client -> our module
 Seen = Callable[[int, float], None]  # called with the numbers of rows and bytes that were read
 
 

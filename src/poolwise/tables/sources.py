@@ -14,6 +14,7 @@ from poolwise.numerics.chunks import weights_as_numbers
 from poolwise.tables.arrow import kinds_wanted
 from poolwise.tables.arrow_streams import Stream, is_stream
 from poolwise.tables.encoding import Column
+from poolwise.tables.engines import FRAMES_ELSEWHERE
 from poolwise.tables.file_table import open_files
 from poolwise.tables.files import Files
 from poolwise.tables.memory import ArrayTable, Table, name_of, open_table, response_numbers
@@ -21,13 +22,6 @@ from poolwise.tables.rows import TableRows
 from poolwise.tables.shards import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.wording import capital
-
-# Frames whose rows are not in this process: package and name of the type -> our module.
-FRAMES_ELSEWHERE = {
-    ("dask.dataframe", "DataFrame"): "dask",
-    ("pyspark.sql", "DataFrame"): "spark",
-    ("pyarrow._dataset", "Dataset"): "arrow_streams",
-}
 
 
 class Given(NamedTuple):
