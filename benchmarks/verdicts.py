@@ -18,7 +18,7 @@ from scipy.stats import ttest_1samp
 from threadpoolctl import threadpool_limits
 
 from benchmarks.messy import FEWEST_TEST_ROWS, RECENT_ROWS
-from benchmarks.messy_problems import HELD_OUT, PROBLEMS, Draw
+from benchmarks.messy_problems import PARTLY_HELD_OUT, PROBLEMS, Draw
 from poolwise import PooledRegressor, compare, diagnose, report
 from poolwise.evaluation.compare import measured_effect
 from poolwise.evaluation.verdict import Verdict
@@ -60,7 +60,9 @@ def _messy(name: str, rows: int, seed: int) -> list[Case]:
     problem = PROBLEMS[name]()
     if len(problem.recent) - rows < FEWEST_TEST_ROWS:
         return []
-    return list(judged(problem.draw(seed, rows), HELD_OUT if name == HELD_OUT else MESSY))
+    return list(
+        judged(problem.draw(seed, rows), PARTLY_HELD_OUT if name == PARTLY_HELD_OUT else MESSY)
+    )
 
 
 def _simulated(
@@ -149,7 +151,7 @@ GROUPS = {
     CLEAN: (CLEAN,),
     CONFLICT: (CONFLICT,),
     MESSY: (MESSY,),
-    f"{HELD_OUT}, apart": (HELD_OUT,),
+    f"{PARTLY_HELD_OUT}, held out": (PARTLY_HELD_OUT,),
     "all but the last": (CLEAN, CONFLICT, MESSY),
 }
 GOALS = (

@@ -118,8 +118,17 @@ def test_a_larger_measured_fall_is_no_smaller_probability():
         verdict(expected, effect(-f, 0.99, basis=MEASURED, low=-f - 0.05, high=-f + 0.05))
         for f in falls
     ]
-    assert min(t.probability for t in told) >= min(expected.confidence, 0.94) - 0.05
+    found = [t.probability for t in told]
+    assert found == sorted(found)
+    assert found[0] >= min(expected.confidence, 0.94) - 0.05
     assert {t.level for t in told[2:]} <= {"probably_helps", "helps"}
+
+
+def test_a_measured_fall_never_becomes_a_harm():
+    expected = effect(0.2, 0.001, low=0.16, high=0.24)
+    measured = effect(-0.1, 0.999, basis=MEASURED, low=-0.14, high=-0.06)
+    told = verdict(expected, measured)
+    assert (told.level, told.probability) == ("no_clear_difference", pytest.approx(0.21))
 
 
 def test_an_expectation_alone_never_says_that_history_helps():

@@ -49,6 +49,15 @@ class TestBounds:
         own = np.sqrt(np.log(400.0) / np.log(len(y))) * (y.max() - y.mean())
         assert_allclose(fit.bounds[1], y.mean() + max(own, reach * y.std(ddof=1)), rtol=1e-3)
 
+    def test_one_event_in_the_response_leaves_predictions_unbounded(self):
+        X = np.random.default_rng(0).normal(size=(40, 2))
+        y = np.zeros(40)
+        y[3] = 1.0
+        for share in (0.0, 0.05):
+            model = quietly(PooledRegressor(BayesPooling(bounds=share)), X, y)
+            assert model.fit_.bounds == (-np.inf, np.inf)
+            assert np.isfinite(model.predict(X)).all()
+
     def test_an_exact_relation_has_bounds_that_do_not_matter(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(40, 2))

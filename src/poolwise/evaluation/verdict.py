@@ -20,9 +20,9 @@ Level: TypeAlias = Literal[
 ]
 Basis: TypeAlias = Literal["expected", "measured"]
 
-SURE = 0.975  # confidence of "helps" and "hurts": the 95 % interval excludes no change
+SURE = 0.975  # confidence of "helps" and "hurts"
 LIKELY = 0.8  # confidence of "probably helps"
-UNSURE = 0.79  # largest confidence where measurement and expectation differ in sign
+UNSURE = 0.79  # largest confidence, either way, where measurement and expectation differ in sign
 UNMEASURED = (
     0.94  # largest confidence of an expectation, since the model cannot doubt itself enough
 )
@@ -182,8 +182,7 @@ def verdict(
     A change has one of four levels:
 
     - *helps*: the error falls by at least 0.5 % (``SMALL``), with a confidence of at least 97.5 %
-      (``SURE``: the 95 % interval excludes no change), on ten target rows or more
-      (``FEWEST_ROWS``);
+      (``SURE``), on ten target rows or more (``FEWEST_ROWS``);
     - *probably helps*: the error falls by at least 0.5 %, with a confidence of at least 80 %
       (``LIKELY``);
     - *hurts*: the error rises by at least 0.5 %, with a confidence of at most 2.5 %, on ten target
@@ -192,14 +191,15 @@ def verdict(
 
     A measurement with a test and an expectation of the same method are two estimates of one
     change. The verdict is about their mean, each weighted by its precision: a few held-out rows
-    alone prove little, and the model alone can be wrong. Of a measured fall four fifths are taken
-    (``ON_ALL_ROWS``), as folds have fewer rows than the model, and at most as much as the errors of
-    both allow; of the deviation of an expected change 0.73 (``EXPECTED_SPREAD``), with which
-    probabilities come true. Where the estimates differ in sign, the confidence is at most 79 %
-    (``UNSURE``). A measurement that says *hurts* decides alone, and so does an expectation without
-    a measurement, whose confidence is at most 94 % (``UNMEASURED``), so that it never says *helps*.
-    The headline names its basis. The sentence after it says whether the expectation agrees: it does
-    where both have the same level, or where the measured interval holds the expected change.
+    alone prove little, and the model alone can be wrong. A measured fall is multiplied by 0.8
+    (``ON_ALL_ROWS``), because folds have a fifth fewer rows, and limited to the expected fall plus
+    one standard deviation of the difference. The expected deviation is multiplied by 0.73
+    (``EXPECTED_SPREAD``, calibrated by ``benchmarks.honesty``). Where the estimates differ in sign,
+    the confidence is between 21 and 79 % (``UNSURE``). A measurement that says *hurts* decides
+    alone, and so does an expectation without a measurement, whose confidence is at most 94 %
+    (``UNMEASURED``), so that it never says *helps*. The headline names its basis. The sentence
+    after it says whether the expectation agrees: it does where both have the same level, or where
+    the measured interval holds the expected change.
 
     Assumes that the two estimates are independent. They share the target's rows, so the
     probability of both together is a little too sure; ``benchmarks.honesty`` measures by how much.
@@ -229,8 +229,9 @@ def verdict(
         said = [f"There is no test of the measurement: {measured.in_words()}."]
     elif expected is not None:
         size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
-        agrees = "agrees" if expected.agrees_with(measured) else "disagrees"
-        said = [f"{_begun(expected, about)} ({size}), which {agrees} with the measurement."]
+        assert alone is not None
+        agrees = "agrees" if alone.agrees_with(measured) else "disagrees"
+        said = [f"{_begun(alone, about)} ({size}), which {agrees} with the measurement."]
         if is_linear and _can_be_weighed(expected, measured):
             both = _together(expected, measured)
     if first is None:
@@ -270,16 +271,20 @@ def _together(expected: HistoryEffect, measured: HistoryEffect) -> HistoryEffect
     variance = (EXPECTED_SPREAD * expected.deviation) ** 2, measured.deviation**2
     found = measured.change
     if found < 0.0:
-        found = max(ON_ALL_ROWS * found, expected.change - math.sqrt(sum(variance)))
+        least = expected.change - math.sqrt(sum(variance))
+        found = min(max(ON_ALL_ROWS * found, least), 0.0)
     total = 1.0 / variance[0] + 1.0 / variance[1]
     change = (expected.change / variance[0] + found / variance[1]) / total
     own = NormalDist(change, math.hypot(total**-0.5, SMALL))
+    confidence = own.cdf(0.0)
+    if expected.change * measured.change < 0.0:
+        confidence = min(max(confidence, 1.0 - UNSURE), UNSURE)
     return replace(
         measured,
         change=change,
         low=own.inv_cdf(0.025),
         high=own.inv_cdf(0.975),
-        confidence=min(own.cdf(0.0), UNSURE if expected.change * measured.change < 0.0 else 1.0),
+        confidence=confidence,
     )
 
 

@@ -32,7 +32,7 @@ class Fit(Protocol):
         """Return half the width of the interval that holds each response with this probability."""
 
     def beyond(self, rows: Array, predicted: Array, least: float = 0.0) -> NDArray[np.intp]:
-        """Return the places of predictions that were moved to a bound, by more than this."""
+        """Return the places of predictions moved to a bound, by more than ``least``."""
 
     def parts(self) -> FitParts:
         """Return the parts that summaries, reports and model files show."""

@@ -149,12 +149,15 @@ def widened_range(
     """Return the range of responses, widened by a share of it, and further for exact relations.
 
     The target shows how far responses reach, in standard deviations, and so do sources, which have
-    more rows; an end of few rows is moved to where a thousand normal ones would reach. A source
-    counts as it is too, in proportion to the probability that it agrees with the target.
+    more rows. If there are fewer than 400 target rows, its ends are moved out to where those of 400
+    normal rows would be. A source counts as it is too, in proportion to the probability that it
+    agrees with the target.
     """
     mean, deviation, ends = _response(problem.target, problem)
     rows = max(problem.target.weight, 2.0)
     ends = mean + np.sqrt(max(np.log(MANY) / np.log(rows), 1.0)) * (ends - mean)
+    if np.isinf(ends).all():
+        return -np.inf, np.inf
     sign = np.array([-1.0, 1.0])
     for name, probability in agree.items():
         theirs, spread, given = _response(problem.sources[name], problem)
@@ -173,7 +176,8 @@ def widened_range(
 def _response(table: Moments, problem: Problem) -> tuple[float, float, Array]:
     """Return mean, standard deviation and range of the response of a table.
 
-    The range is infinite where it is only a bound, as of a published model.
+    The range is infinite if one response may have nearly all the variation, as in a published
+    model, of which only a bound of the range is known.
     """
     y, rows = table.place[problem.response], table.weight
     square, mean = float(table.scatter.high[y, y]), float(table.mean[y])

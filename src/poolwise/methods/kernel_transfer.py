@@ -20,7 +20,7 @@ from poolwise.numerics.options import Precision, check_number
 from poolwise.wording import listed
 
 LARGE_EXPONENT = 1e4  # beyond, the difference of two terms loses more than four digits
-NOTHING = 1e-60  # an imputed value that is none: moments refuse columns of such numbers
+NOTHING = 1e-60  # smaller imputed values are set to zero: Moments refuses columns below 1e-75
 CHUNK_BYTES = 1_000_000  # of kernel values held at a time, so that they stay in cache
 
 

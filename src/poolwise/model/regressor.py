@@ -32,7 +32,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     unseen_level : {"raise", "ignore"}, default="raise"
         Whether a category that no table had at fit is an error, or counts as the reference level.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
-        Digits of sums: one double; two, at four times the time; no rounding, at six times.
+        Digits of sums: one double (fast), two (4 times the time), all (6 times), or as needed.
     n_jobs : int, optional
         Threads that read files and sum long tables; -1 for one per processor.
 
@@ -147,7 +147,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n, n_features), optional
-            Rows to predict: which of them a bound held back is said, and due to which columns.
+            Rows to predict. The summary names predictions that a bound limited, and the columns.
 
         Returns
         -------

@@ -179,9 +179,9 @@ def conflict_variance(source, level: int, lead: int) -> np.ndarray:
         slopes = max(slopes, WIDE)
     intercept = known.intercept[level] * source.noise + known.both[level]
     if np.isinf(intercept):
-        intercept = max(STEPS[-2] * source.noise, source.level)
+        intercept = max(STEPS[-2] * source.noise, source.level_gap_square)
     elif slopes > 0.0:
-        intercept = max(intercept, source.level)
+        intercept = max(intercept, source.level_gap_square)
     return np.eye(len(source.k)) + slopes / J1.shape[1] * J1 @ J1.T + intercept * J0 @ J0.T
 
 

@@ -39,7 +39,7 @@ def test_the_share_is_the_mean_of_its_posterior_over_the_rows(case, intercept):
     weight = np.exp(np.array(log) - max(log))
     rows = sum(t.w.sum() for t in tables.sources.values())
     expected = weight @ shares / weight.sum() * rows / (rows + 5.0)
-    # The last two degrees of conflict: other slopes without a limit.
+    # The last two degrees of conflict, at which a source says little about slopes.
     expected *= 1.0 - np.prod(stack.history.full.conflict[:, -2:].sum(axis=1))
     assert_allclose(stack.share, expected, rtol=1e-8)
 

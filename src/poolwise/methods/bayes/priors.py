@@ -48,7 +48,7 @@ AGREES = 0.6  # probability of none; the levels of conflict share the rest equal
 CONFLICTS = (0.1, 1.0, 10.0)  # tau and tau_0 of the levels, in units of the source's noise
 STEPS = (0.3, 30.0, np.inf)  # tau_0 of the levels without tau; the last is as large as it is seen
 ENDLESS = 10.0  # both at the last level, in units of the response's variance
-WIDE = 0.05  # least tau of the last of them, in units of the response's variance
+WIDE = 0.05  # least tau of the largest of CONFLICTS, in units of the response's variance
 UNINFORMATIVE = 10.0  # tau from which a source says little about the target's slopes
 
 
@@ -57,7 +57,7 @@ SHARE = np.linspace(0.0, 1.0, 201)[1:]  # values that are tried
 TRUST, FEW = 3.0, 60.0  # exponent of their prior, and what few target rows add to it
 ENOUGH_ROWS = 5.0  # of history, at which the share is half of what it is with many
 
-MANY = 400.0  # rows as many as which are imagined for the range of predictions
+MANY = 400.0  # normal rows to whose expected range the target's range is extended
 EXACT_REACH = 0.06  # how far an exact relation widens bounds, times its variance over the noise
 
 

@@ -62,7 +62,7 @@ class Compressed:
     k: Array  # (r,): their responses, with noise one
     noise: float  # variance of the source's residual
     coefficient_size: float  # mean square of the source's coefficients
-    level: float  # square of its prediction at the target's mean, less the target's there
+    level_gap_square: float  # (its prediction at the target's mean - the target's mean response)^2
 
 
 def compressed(source: ScaledTable, target: ScaledTable, *, intercept: bool) -> Compressed:
@@ -84,8 +84,8 @@ def compressed(source: ScaledTable, target: ScaledTable, *, intercept: bool) -> 
         J[d] = np.sqrt(source.weight) * np.append(1.0, source.offset)
         k[d] = np.sqrt(source.weight) * source.step
     deviation = np.sqrt(noise)
-    level = (source.step - float(source.offset @ gamma)) ** 2 if intercept else 0.0
-    return Compressed(J / deviation, k / deviation, noise, size, level)
+    gap = (source.step - float(source.offset @ gamma)) ** 2 if intercept else 0.0
+    return Compressed(J / deviation, k / deviation, noise, size, gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +101,11 @@ class ConflictLevels:
         return len(self.slopes)
 
     def level_variance(self, source: Compressed) -> Array:
-        """Return the variance of the level at each level of conflict, in units of the response."""
+        """Return the variance of the intercept at each degree of conflict, by the response's."""
         is_open = np.isinf(self.intercept)
         least = source.noise * np.where(is_open, STEPS[-2], self.intercept) + self.both
         is_seen = (self.slopes + self.both > 0.0) | is_open
-        return np.maximum(least, np.where(is_seen, source.level, 0.0))
+        return np.maximum(least, np.where(is_seen, source.level_gap_square, 0.0))
 
     def slope_variance(self, source: Compressed) -> Array:
         """Return tau at each level of conflict, in units of the response."""
