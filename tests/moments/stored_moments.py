@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from poolwise import Moments
+from poolwise.moments.moments_json import FORMAT
 
 PRECISIONS = ["fast", "accurate", "exact"]
 NAMES = ("age", "größe", "y")
@@ -30,7 +31,7 @@ def data_of(moments, folder):
 def loaded(data):
     """Read JSON, or what becomes JSON, as moments."""
     text = data if isinstance(data, str) else json.dumps(data)
-    return Moments.of_text(text, "b.moments.json")
+    return FORMAT.decode(text, "b.moments.json").moments
 
 
 def bits(array):

@@ -21,6 +21,7 @@ from tests.moments.stored_moments import (
     ROWS,
     assert_same_bits,
     bits,
+    loaded,
     made,
     moments_of,
     saved,
@@ -40,7 +41,7 @@ def test_every_bit_comes_back(kind, precision, tmp_path):
 @given(tables(), st.sampled_from(PRECISIONS))
 def test_every_bit_of_any_table_comes_back(rows, precision):
     moments = Moments.of_rows([f"c{j}" for j in range(rows.shape[1])], rows, precision=precision)
-    assert_same_bits(moments, Moments.of_text(moments.text(), "here"))
+    assert_same_bits(moments, loaded(moments.text()))
     written = json.loads(moments.text())["scatter"]  # without tails, what other programs read
     assert bits(np.array(written)) == bits(moments.scatter.pair.high)
 

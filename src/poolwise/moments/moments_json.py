@@ -252,20 +252,3 @@ class InFiles:
             With the bits that were saved.
         """
         return FORMAT.read(path, max_bytes).moments
-
-    @classmethod
-    def of_text(cls, text: str, where: str) -> Moments:
-        """Read moments from the content of a file, which :meth:`text` returns.
-
-        Parameters
-        ----------
-        text : str
-            The content.
-        where : str
-            Its name in an error message.
-
-        Returns
-        -------
-        Moments
-        """
-        return FORMAT.decode(text, where).moments
