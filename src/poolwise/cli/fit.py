@@ -24,6 +24,7 @@ from poolwise.cli.options import (
 )
 from poolwise.cli.report import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table, show_verdict
+from poolwise.methods import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from poolwise.evaluation.verdict import Verdict
@@ -39,7 +40,7 @@ def fit_model(
         Path | None,
         typer.Option(help="A report to write (.html or .json).", show_default=False),
     ] = None,
-    method: Method = "bayes_pooling",
+    method: Method = DEFAULT_METHOD,
     options: HistoryOptions,
     moments: Annotated[
         bool,

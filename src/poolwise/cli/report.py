@@ -24,6 +24,7 @@ from poolwise.cli.options import (
     with_options,
 )
 from poolwise.cli.screen import say, say_json, show_verdict
+from poolwise.methods import DEFAULT_METHOD
 
 if TYPE_CHECKING:  # at run time, help would wait for numpy
     from poolwise.report import Report
@@ -41,7 +42,7 @@ def write_report(
         str | None, typer.Option(help="Title of the page.", show_default=False)
     ] = None,
     folds: Annotated[int | None, folds_option("Folds of the recent rows; default: 5.")] = None,
-    method: Method = "bayes_pooling",
+    method: Method = DEFAULT_METHOD,
     options: HistoryOptions,
     force: Force = False,
     as_json: AsJson = False,

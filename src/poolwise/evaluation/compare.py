@@ -16,10 +16,10 @@ from poolwise.errors import BadWeights, NeedsRows, TooFewRows
 from poolwise.evaluation.comparison import Comparison
 from poolwise.evaluation.gain import gain
 from poolwise.evaluation.target_folds import BASELINE, FEWEST, TargetRows, contenders_of, method_in
-from poolwise.evaluation.verdict import DEFAULT_METHOD, HistoryEffect
+from poolwise.evaluation.verdict import HistoryEffect
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method, Problem
-from poolwise.methods import name_of_method, needs_rows
+from poolwise.methods import DEFAULT_METHOD, name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked

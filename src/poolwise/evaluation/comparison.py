@@ -13,7 +13,6 @@ import scipy.stats
 from poolwise._typing import Array
 from poolwise.evaluation.shift import corrected_p
 from poolwise.evaluation.verdict import (
-    DEFAULT_METHOD,
     FEWEST_ROWS,
     HistoryEffect,
     Verdict,
@@ -21,6 +20,7 @@ from poolwise.evaluation.verdict import (
     unknown,
     verdict,
 )
+from poolwise.methods import DEFAULT_METHOD
 from poolwise.model.summary import MeanTrees
 from poolwise.wording import html_table, paragraph, plural, text_table
 

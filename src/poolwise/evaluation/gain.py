@@ -10,13 +10,12 @@ from scipy.special import stdtr
 
 from poolwise.evaluation.risk import Findings, Risk, problem_of, solved, without_sources
 from poolwise.evaluation.verdict import (
-    DEFAULT_METHOD,
     EXPECTED_SPREAD,
     HistoryEffect,
 )
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
-from poolwise.methods import name_of_method
+from poolwise.methods import DEFAULT_METHOD, name_of_method
 from poolwise.wording import text_table
 
 

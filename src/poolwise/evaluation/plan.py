@@ -14,7 +14,6 @@ from poolwise.evaluation.future import Features, Future, Outcome, gain_range, ou
 from poolwise.evaluation.gain import gain_of_model
 from poolwise.evaluation.risk import Findings, problem_of, solved
 from poolwise.evaluation.verdict import (
-    DEFAULT_METHOD,
     HistoryEffect,
     Verdict,
     no_history,
@@ -22,6 +21,7 @@ from poolwise.evaluation.verdict import (
 )
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
+from poolwise.methods import DEFAULT_METHOD
 from poolwise.moments.progress import tracked
 from poolwise.numerics.options import check_number, check_seed
 from poolwise.wording import paragraph, text_table

@@ -37,7 +37,6 @@ SAID = {
     "no_clear_difference": "no clear difference with history",
     "hurts": "history hurts",
 }
-DEFAULT_METHOD = "bayes_pooling"
 NOT_MEASURED = "This follows from the model and was not measured; compare and report measure it."
 
 

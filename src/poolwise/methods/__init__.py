@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from poolwise.methods.target_only import TargetOnly as TargetOnly
 
 METHODS: dict[str, type[Any]]  # made by __getattr__
+DEFAULT_METHOD = "bayes_pooling"
 
 # The name of each method, and its label in the report. File, class and name agree:
 # "data_pooling" is the class DataPooling in data_pooling.py.

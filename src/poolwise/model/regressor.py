@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from poolwise._typing import Array
 from poolwise.linear.problem import Method
+from poolwise.methods import DEFAULT_METHOD
 from poolwise.model.fitted_model import ATTRIBUTES, all_or_nothing, fit_kept, fitted, warn
 from poolwise.model.prediction import intervals, predictions
 from poolwise.model.saving import Saving
@@ -70,7 +71,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str | Method = "bayes_pooling",
+        method: str | Method = DEFAULT_METHOD,
         *,
         fit_intercept: bool = True,
         response: str = "y",
@@ -162,8 +163,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         return object.__getattribute__(self, name)
 
     def __dir__(self) -> list[str]:
-        known = vars(self).get("_fitted")
-        return [*super().__dir__(), *(known.attributes if known else ())]
+        return [*super().__dir__(), *getattr(vars(self).get("_fitted"), "attributes", ())]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from poolwise._typing import AnyPath
 from poolwise.errors import BadOption
 from poolwise.evaluation.verdict import Verdict
 from poolwise.linear.problem import Method
+from poolwise.methods import DEFAULT_METHOD
 from poolwise.model.fitted_model import fit_kept
 from poolwise.model.regressor import PooledRegressor
 from poolwise.moments.atomic_write import write
@@ -82,7 +83,7 @@ def report(
     y: Any,
     *,
     sources: Any = None,
-    method: str | Method = "bayes_pooling",
+    method: str | Method = DEFAULT_METHOD,
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
