@@ -157,7 +157,7 @@ def reasons(found: Diagnosis) -> list[str]:
         )
     if moved := found.shift.found:
         columns = list(dict.fromkeys(n for x in moved for n in x.columns))
-        said.append(f"Shared columns have shifted: {named(columns)}.")
+        said.append(f"History and the recent rows differ in the distribution of {named(columns)}.")
     return said
 
 

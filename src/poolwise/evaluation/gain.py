@@ -9,14 +9,13 @@ from typing import Any
 from scipy.special import stdtr
 
 from poolwise.evaluation.risk import Findings, Risk, problem_of, solved, without_sources
-from poolwise.evaluation.verdict import (
-    EXPECTED_SPREAD,
-    HistoryEffect,
-)
+from poolwise.evaluation.verdict import EXPECTED_SPREAD, UNMEASURED, HistoryEffect
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods import DEFAULT_METHOD, name_of_method
 from poolwise.wording import text_table
+
+ROUNDING = 1e-12  # share of the noise up to which a gain is zero
 
 
 @dataclass(frozen=True)
@@ -183,13 +182,18 @@ def _line(risk: Risk, name: str, fit: LinearFit, over: str, base: LinearFit) -> 
         fit=name,
         over=over,
         **risk.gain_interval(fit, base),
-        probability=_above_zero(*risk.gain(fit, base), risk.posterior.distribution.freedom),
+        probability=min(
+            _above_zero(*risk.gain(fit, base), risk.noise, risk.posterior.distribution.freedom),
+            UNMEASURED,
+        ),
         error_without=1.0 + (risk.own + risk.distance(base)) / risk.noise,
         error_with=1.0 + (risk.own + risk.distance(fit)) / risk.noise,
     )
 
 
-def _above_zero(mean: float, deviation: float, freedom: float) -> float:
+def _above_zero(mean: float, deviation: float, noise: float, freedom: float) -> float:
+    if max(abs(mean), deviation) <= ROUNDING * noise:
+        return 0.5
     if deviation == 0.0:
-        return 0.5 if mean == 0.0 else float(mean > 0.0)
+        return float(mean > 0.0)
     return float(stdtr(min(freedom, 1e9), mean / (EXPECTED_SPREAD * deviation)))

@@ -110,7 +110,7 @@ class Plan(Findings):
             )
         low = f"{self.stops_low:,.0f}" if self.stops_low is not None else f"{now:,.0f}"
         high = f"{self.stops_high:,.0f}" if self.stops_high is not None else f"over {last:,.0f}"
-        about = float(f"{self.stops_at:.2g}")
+        about = float(f"{self.stops_at:.3g}")
         return (
             f"From about {about:,.0f} recent rows on ({low} to {high}), history is expected to "
             f"lower the squared error by less than {limit}."
@@ -247,6 +247,7 @@ def _series(
     now = np.sqrt(np.maximum(today.covariance.diagonal()[1:], 0.0))
     mean = np.array([np.mean([o.errors for o in found], axis=0) for found in each])
     shares = np.divide(mean, now, out=np.ones_like(mean), where=now > 0.0).T
+    stops = [_crossing(rows, gains, enough) for gains in (low, means, high)]
     return {
         "rows": rows,
         "gain": tuple(means),
@@ -255,10 +256,14 @@ def _series(
         "width": tuple(fmean([o.width for o in found]) for found in each),
         "width_alone": tuple(fmean([o.width_alone for o in found]) for found in each),
         "errors": {n: tuple(s.tolist()) for n, s in zip(problem.features, shares, strict=True)},
-        "stops_at": _crossing(rows, means, enough),
-        "stops_low": _crossing(rows, low, enough),
-        "stops_high": _crossing(rows, high, enough),
+        "stops_at": stops[1],
+        "stops_low": _least(stops[:2]),  # a mean may be beyond most futures
+        "stops_high": None if None in stops[1:] else max(s for s in stops[1:] if s),
     }
+
+
+def _least(stops: Sequence[float | None]) -> float | None:
+    return min((s for s in stops if s is not None), default=None)
 
 
 def _wanted(rows: Sequence[float] | None, now: float) -> list[float]:

@@ -19,6 +19,7 @@ from poolwise.moments.moments import Moments
 from poolwise.wording import named, text_table
 
 LIKELY = 0.5  # probability from which a conflict is named
+SURE = 0.95  # probability from which it is named without "probably"
 INTERCEPT = "(intercept)"
 
 
@@ -84,10 +85,11 @@ class Conflict(Findings):
         level = [x.source for x in self.likely if x.verdict != "other coefficients"]
         if slopes:
             contradict = "contradicts" if len(slopes) == 1 else "contradict"
+            sure = all((x.of_slopes or 0.0) >= SURE for x in self.likely if x.source in slopes)
             told.append(
-                f"{named(slopes)}{self._of_all(slopes)} {contradict} the recent rows: the response "
-                "depends on the shared columns in another way. bayes_pooling gives such history "
-                "little weight."
+                f"{named(slopes)}{self._of_all(slopes)} {'' if sure else 'probably '}{contradict} "
+                "the recent rows: the response depends on the shared columns in another way. "
+                "bayes_pooling relies less on such history."
             )
         if level:
             have = "has" if len(level) == 1 else "have"

@@ -85,7 +85,7 @@ class BayesPooling(BaseEstimator):
             self._fit(problem, stack),
             source_noise=unused | {n: unit * s.noise for n, s in kept.items()},
             weights=dict.fromkeys(unused, 0.0)
-            | {n: stack.share * s.slopes_agree * noise / (unit * s.noise) for n, s in kept.items()},
+            | {n: stack.share * s.kept * noise / (unit * s.noise) for n, s in kept.items()},
             conflict={n: s.conflict for n, s in kept.items()},
             level_conflict={n: s.conflict + s.slopes_agree - 1.0 for n, s in kept.items()},
             share=None if stack.alone is None else stack.share,

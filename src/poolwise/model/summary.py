@@ -338,7 +338,9 @@ def _coefficients(problem: Problem, fit: LinearFit) -> list[CoefficientLine]:
 def _known_from(problem: Problem, name: str) -> str:
     """Note a column that is constant in the target: its coefficient is from sources alone."""
     own = problem.target
-    return f"one value in {problem.target_name}" if own.rows > 1 and own.is_constant(name) else ""
+    if own.rows < 2 or not own.is_constant(name):
+        return ""
+    return f"{own.mean_of(name):.4g} in every row of {problem.target_name}"
 
 
 def _range(low: float | None, high: float | None) -> str:

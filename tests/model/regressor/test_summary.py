@@ -46,7 +46,7 @@ def test_a_column_that_has_one_value_in_the_target_is_told():
     X[:, 0] = 1.5
     model = PooledRegressor().fit(X, X.sum(axis=1), sources=(X_old, X_old.sum(axis=1)))
     notes = [c.note for c in model.summary().coefficients]
-    assert notes == ["one value in the target", "", ""]
+    assert notes == ["1.5 in every row of the target", "", ""]
     assert model.coef_[0] == pytest.approx(1.0, abs=0.2)  # as history says
 
 

@@ -102,6 +102,7 @@ class Judged(NamedTuple):
     noise: float  # of its residual, in units of the response's variance
     conflict: float  # probability that it contradicts the target, in its level or its slopes
     slopes_agree: float  # probability that it has the slopes of the target
+    kept: float  # share of its information about slopes that doubts about them leave
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +134,18 @@ class Solved:
         same = own.levels.slopes + own.levels.both == 0.0
         conflict = np.maximum(1.0 - chance[:, 0], 0.0).tolist()
         agree = np.minimum(chance[:, same].sum(axis=1), 1.0).tolist()
-        found = map(Judged, (s.noise for s in own.sources), conflict, agree)
+        found = map(Judged, (s.noise for s in own.sources), conflict, agree, self._kept())
         return dict(zip((s.name for s in own.scaled.sources), found, strict=True))
+
+    def _kept(self) -> list[float]:
+        """Return the share of its information about slopes that each source keeps, on average."""
+        lead, kept = self.model.scaled.lead, np.zeros(len(self.model.sources))
+        for group in self.model.groups:
+            left = np.einsum("klrr->kl", group.information.precision[:, :, lead:, lead:])
+            at = [*group.members]
+            alike = np.where(left[:, :1] > 0.0, left / left[:, :1].clip(1e-300), 0.0)
+            kept[at] = np.sum(self.full.conflict[at] * alike, axis=1)
+        return kept.tolist()
 
     @property
     def informative(self) -> float:
