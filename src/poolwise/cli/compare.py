@@ -60,6 +60,7 @@ def compare_methods(
             methods=methods or (None if given.sources or given.incomplete else ["target_only"]),
             cv=folds,
             response=label,
+            response_transform=options.response_transform,
             precision=options.precision,
             random_state=options.seed,
         )

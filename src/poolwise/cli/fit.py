@@ -113,7 +113,12 @@ def _fitted(given: InputTables, method: str, options: HistoryOptions) -> tuple[A
     from poolwise.model.regressor import PooledRegressor
 
     own = with_seed(method, options.seed)
-    model = PooledRegressor(own, response=given.account.response, precision=options.precision)
+    model = PooledRegressor(
+        own,
+        response=given.account.response,
+        response_transform=options.response_transform,
+        precision=options.precision,
+    )
     intake, told = fit_kept(model, **given.data)
     warn(told)
     measured = measured_effect(intake, method_of(own), random_state=options.seed)

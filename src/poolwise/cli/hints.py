@@ -76,6 +76,11 @@ HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
         "--nulls drop leaves such rows out; --nulls split makes a table of each pattern of missing "
         "columns.",
     ),
+    (
+        NotFinite,
+        "transform",
+        "--sqrt takes zero, but no negative values. Otherwise leave rows out.",
+    ),
     (NotFinite, "response", "Leave out all rows that lack a value with --nulls drop."),
     (BadSource, "response", "Give the column the same name in all tables."),
     (

@@ -140,7 +140,21 @@ class HistoryOptions(ReadingOptions):
             "missing columns, drop leaves them out and counts them, raise is an error."
         ),
     ] = "split"
+    log: Annotated[
+        bool,
+        typer.Option("--log", help="Fit the logarithm of the label; predictions are of the label."),
+    ] = False
+    sqrt: Annotated[
+        bool, typer.Option("--sqrt", help="Fit the square root of the label, likewise.")
+    ] = False
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of random numbers.")] = 0
+
+    @property
+    def response_transform(self) -> str | None:
+        """The transform of the response, as the library names it."""
+        if self.log and self.sqrt:
+            raise wrong_option("--log and --sqrt are two transforms. Use one of them.", "--sqrt")
+        return "log" if self.log else "sqrt" if self.sqrt else None
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -54,7 +54,7 @@ def plan_rows(
     path = tables[0].lower()
     is_model = len(tables) == 1 and path.endswith(".json") and not path.endswith(MOMENTS)
     about_tables = (options.history, options.features, options.drop, options.text, options.weights)
-    if is_model and any(about_tables):
+    if is_model and (any(about_tables) or options.response_transform):
         raise wrong_option("A model has its tables and columns already.", "MODEL")
     if label is None and not is_model:
         raise wrong_option("Tables need --label, the column to predict.", "--label")
@@ -67,7 +67,11 @@ def plan_rows(
             model = PooledRegressor.load(tables[0])
         else:
             with input_tables(tables, str(label), options, quiet=as_json) as given:
-                model = PooledRegressor(response=str(label), precision=options.precision)
+                model = PooledRegressor(
+                    response=str(label),
+                    response_transform=options.response_transform,
+                    precision=options.precision,
+                )
                 model.fit(**given.data)
             given.warn_if_swapped(sum(table.rows for table in model.summary().tables))
         found = plan(model, rows, enough=enough, draws=draws, random_state=options.seed)

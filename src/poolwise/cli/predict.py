@@ -47,6 +47,10 @@ def predict_rows(
     std: Annotated[
         bool, typer.Option("--std", help="Add the standard deviation of a new response.")
     ] = False,
+    median: Annotated[
+        bool,
+        typer.Option("--median", help="Predict medians; they differ from means after --log."),
+    ] = False,
     column: Annotated[str, typer.Option(help="Name of the column of predictions.")] = "prediction",
     unseen_level: Annotated[
         Literal["raise", "ignore"] | None,
@@ -102,7 +106,8 @@ def predict_rows(
             columns = [c.to_numpy(zero_copy_only=False) for c in table.select(used).columns]
             X = np.column_stack(columns)
         with waiting(f"Predicting {table.num_rows:,} rows"):
-            values = _predicted(fitted, X, interval, std)
+            statistic = "median" if median else "mean"
+            values = _predicted(fitted, X, interval, std, statistic)
         for new, numbers in zip(added, values, strict=True):
             table = table.append_column(new, [numbers])
         stop_if_interrupted()
@@ -189,8 +194,11 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum()) or text
 
 
-def _predicted(model: Any, X: Any, interval: float | None, std: bool) -> Sequence[Any]:
-    found = [*model.predict(X, return_std=True)] if std else [model.predict(X)]
+def _predicted(
+    model: Any, X: Any, interval: float | None, std: bool, statistic: str
+) -> Sequence[Any]:
+    predicted = model.predict(X, return_std=std, statistic=statistic)
+    found = [*predicted] if std else [predicted]
     if interval is not None:
         found += [*model.predict_interval(X, coverage=interval).T]
     return found

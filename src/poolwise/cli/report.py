@@ -95,6 +95,7 @@ def report_on(
         **given.data,
         method=with_seed(method, options.seed),
         response=given.account.response,
+        response_transform=options.response_transform,
         precision=options.precision,
         cv=folds,
         random_state=options.seed,

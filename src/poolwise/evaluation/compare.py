@@ -19,6 +19,7 @@ from poolwise.evaluation.target_folds import BASELINE, FEWEST, TargetRows, conte
 from poolwise.evaluation.verdict import HistoryEffect
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method, Problem
+from poolwise.linear.response_transform import ResponseTransform
 from poolwise.methods import DEFAULT_METHOD, name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.summary import MeanTrees, TreeSummary
@@ -40,6 +41,7 @@ def compare(
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
+    response_transform: Any = None,
     precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
@@ -71,6 +73,9 @@ def compare(
         Whether linear models have an intercept.
     response : str, default="y"
         Name of the response if ``y`` does not have a name.
+    response_transform : {"log", "sqrt"} or pair of functions, optional
+        As in :class:`PooledRegressor`, for all methods of poolwise. Errors are in the units of the
+        response with any transform; regressors of your own learn from the response as it is.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments, for all methods; see :class:`PooledRegressor`.
     random_state : int, default=0
@@ -103,6 +108,7 @@ def compare(
         response=response,
         intercept=fit_intercept,
         precision=precision,
+        transform=ResponseTransform.of(response_transform),
     )
     for caution in (*intake.cautions, *suspicions(intake.problem)):
         warnings.warn(caution, stacklevel=2)
@@ -156,6 +162,7 @@ def compare_intake(
         nonlinear=tuple(label for label, c in contenders.items() if needs_rows(method_in(c))),
         trees={label: MeanTrees.of(each) for label, each in made.items()},
         judged=judged,
+        scale=intake.problem.response if intake.transform.name else "",
     )
     method = found.judged_method
     if not intake.problem.sources or (method is not None and method not in found.scores):

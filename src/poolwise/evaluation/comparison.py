@@ -63,6 +63,8 @@ class Comparison:
         Error of this method without history in each fold; by default the error of the baseline.
     expected : HistoryEffect, optional
         The expected effect of history.
+    scale : str
+        What was fitted, if that is a transform of the response.
     """
 
     scores: Mapping[str, Array]
@@ -78,6 +80,7 @@ class Comparison:
     judged: str | None = None
     without: Array | None = None
     expected: HistoryEffect | None = None
+    scale: str = ""
 
     @property
     def weights(self) -> dict[str, dict[str, float]]:
@@ -202,13 +205,22 @@ class Comparison:
         told = *self._left_out(), *self.notes(), self.verdict.text
         return html_table(*self.cells()) + "".join(f"<p>{escape(text)}</p>" for text in told)
 
+    def of_scale(self) -> list[str]:
+        """Return a sentence about the transform of the response, if there is one."""
+        if not self.scale:
+            return []
+        return [
+            f"Methods of poolwise were fitted to {self.scale}; errors are in the units of the "
+            "response itself, of predictions of its mean."
+        ]
+
     def _left_out(self) -> list[str]:
         return [f"{name} was left out: {why}" for name, why in self.skipped.items()]
 
     def notes(self) -> list[str]:
         """Return notes on the table."""
         folds = plural(len(self.scores[self.baseline]), "fold")
-        said = [f"Means over {folds}, the same for every method."]
+        said = [f"Means over {folds}, the same for every method.", *self.of_scale()]
         said += [self._said_of_trees(method) for method in self.trees]
         if self.test_rows < FEW_TEST_ROWS:
             said.append(

@@ -122,11 +122,17 @@ class TargetRows:
         intercept = self.intake.problem.intercept
         if isinstance(contender, PooledRegressor):
             intercept = contender.fit_intercept
+            if contender.response_transform not in (None, self.intake.transform.option):
+                what = "that of the comparison, which holds for all methods"
+                raise BadOption.of("response_transform", contender.response_transform, what)
         return self.fit_method(method, train, intercept, history)
 
     def rmse(self, fit: Fit | StackedFit, test: Positions) -> float:
         """Return the root mean squared error on some target rows."""
-        squared = (self.y[test] - fit.predict(self.X[test])) ** 2
+        transform, predicted = self.intake.transform, fit.predict(self.X[test])
+        if not isinstance(fit, StackedFit):  # which learnt from the response as it is
+            predicted = transform.predicted(fit, predicted)
+        squared = (transform.inverse(self.y[test]) - predicted) ** 2
         weights = None if self.w is None else self.w[test]
         if weights is not None and not weights.any():
             raise BadWeights.of("All rows of a test fold have weight zero.")
@@ -175,7 +181,7 @@ class TargetRows:
             raise BadOption.of(
                 "methods", type(estimator).__name__, "a regressor that takes weights"
             )
-        rows, responses = np.concatenate(X), np.concatenate(y)
+        rows, responses = np.concatenate(X), self.intake.transform.inverse(np.concatenate(y))
         threads = 1 if rows.size < THREADS_PAY else None
         with threadpool_limits(threads, user_api="openmp"):
             fitted = clone(estimator).fit(rows, responses, **weighted)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from poolwise.errors import BadOption, NotInstalled, NotWritten
+from poolwise.linear.response_transform import noise_of
 from poolwise.model.fitted_model import FittedModel
 from poolwise.model.prediction import fits_on
 from poolwise.wording import listed
@@ -49,13 +50,15 @@ class TextTerm:
 
 @dataclass(frozen=True)
 class Line:
-    """A prediction: the sum of the level and all terms, clipped to bounds."""
+    """A prediction: the sum of the level and all terms, clipped to bounds, on a curve."""
 
     level: float  # the prediction where all terms are zero
     terms: tuple[NumberTerm | TextTerm, ...]  # one per column, in their order
     bounds: tuple[float, float] | None
     response: str
     are_named: bool  # the columns had these names at fit
+    curve: str = ""  # "log": the exponential of the sum; "sqrt": its square
+    adds: float = 0.0  # to the square
 
     @property
     def numbers(self) -> tuple[NumberTerm, ...]:
@@ -76,13 +79,20 @@ def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool)
             f"{model.name} contains trees.",
             "Use save(), which keeps all of it, or fit bayes_pooling, which is linear.",
         )
+    if (curve := model.transform.name) not in ("", "log", "sqrt"):
+        raise NotWritten(
+            f"Functions cannot be exported to scikit-learn, ONNX and SQL, and the response of this "
+            f"model is transformed by {curve}.",
+            'response_transform="log" and "sqrt" can be exported.',
+        )
     gone = {without} if isinstance(without, str) else set(without)
     has = [c for c in model.columns if c.name not in gone]
     if not gone <= set(model.optional_columns) or not has:
         raise BadOption.of(
             "without", without, f"some of {listed(model.optional_columns)}, not all columns"
         )
-    fit = fits_on(model, [has])[0].parts().linear
+    own = fits_on(model, [has])[0]
+    fit = own.parts().linear
     coef = dict(zip(fit.names, fit.coef.tolist(), strict=True))
     centre = dict(zip(fit.names, fit.centre.tolist(), strict=True))
     terms: list[NumberTerm | TextTerm] = []
@@ -96,7 +106,18 @@ def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool)
             adds[text] = coef[output]
             level.append(-centre[output] * coef[output])  # a share of rows: no digits are lost
         terms.append(TextTerm(column.name, adds, column.unseen == "ignore", column.full))
-    return Line(math.fsum(level), tuple(terms), fit.bounds, model.response, are_named)
+    line = Line(math.fsum(level), tuple(terms), fit.bounds, model.response, are_named, curve)
+    return _with_mean(line, noise_of(own)) if curve else line
+
+
+def _with_mean(line: Line, noise: float) -> Line:
+    """Return a line whose curve gives means; see `poolwise.linear.response_transform`."""
+    low, high = line.bounds or (-math.inf, math.inf)
+    if line.curve == "sqrt":
+        return replace(line, bounds=(max(low, 0.0), max(high, 0.0)), adds=noise)
+    step = 0.5 * noise
+    bounds = None if line.bounds is None else (low + step, high + step)
+    return replace(line, level=line.level + step, bounds=bounds)
 
 
 def is_unicode(text: str) -> bool:
@@ -120,7 +141,14 @@ def pipeline(line: Line) -> Pipeline | TransformedTargetRegressor:
         steps.insert(0, ("encode", _encoder(line)))
     if line.are_named:  # the first step checks names
         steps[0][1].feature_names_in_ = _names(line.terms)
-    return _bounded(Pipeline(steps), line)
+    fitted: Pipeline | TransformedTargetRegressor = Pipeline(steps)
+    if line.bounds is not None:
+        low, high = line.bounds
+        fitted = _mapped(fitted, partial(np.clip, a_min=low, a_max=high), line)
+    if line.curve:
+        square = partial(np.polyval, [1.0, 0.0, line.adds])
+        fitted = _mapped(fitted, np.exp if line.curve == "log" else square, line)
+    return fitted
 
 
 def _kind(term: TextTerm) -> tuple[bool, bool]:
@@ -175,12 +203,9 @@ def _regression(coef: list[float], level: float) -> Any:
     return regression
 
 
-def _bounded(fitted: Pipeline, line: Line) -> Pipeline | TransformedTargetRegressor:
-    if line.bounds is None:
-        return fitted
-    low, high = line.bounds
-    clip = partial(np.clip, a_min=low, a_max=high)
-    hold = FunctionTransformer(inverse_func=clip, check_inverse=False)
+def _mapped(fitted: Any, function: Any, line: Line) -> TransformedTargetRegressor:
+    """Return an estimator whose predictions are a function of those of a fitted one."""
+    hold = FunctionTransformer(inverse_func=function, check_inverse=False)
     held = TransformedTargetRegressor(fitted, transformer=hold, check_inverse=False)
     held.fit(_some_row(line), [0.0])  # learns the shape of a response; its regressor is replaced
     held.regressor_ = fitted
@@ -217,6 +242,10 @@ def graph(line: Line) -> Any:
         for beyond, bound in zip(("Less", "Greater"), line.bounds, strict=True):
             end = made.constant(bound)
             total = made.node("Where", made.node(beyond, total, end), end, total)
+    if line.curve == "log":
+        total = made.node("Exp", total)
+    elif line.curve:
+        total = made.node("Add", made.node("Mul", total, total), made.constant(line.adds))
     return made.model(total, line)
 
 

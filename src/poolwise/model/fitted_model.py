@@ -18,6 +18,7 @@ from poolwise.errors import BadOption, NeedsRows, NotAvailable, PoolwiseWarning
 from poolwise.linear.fit import Fit
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Method, Problem
+from poolwise.linear.response_transform import ResponseTransform
 from poolwise.linear.theory import transfer_gain_of
 from poolwise.methods import method_of, name_of_method
 from poolwise.numerics.options import check_precision, checked_jobs
@@ -43,6 +44,7 @@ class FittedModel:
     columns: tuple[Column, ...]  # raw columns and their encoding
     optional_columns: list[str]  # raw columns that rows to predict may lack
     response: str
+    transform: ResponseTransform  # of the response, for the fit and its moments
     own_name: str | None  # the name that the response itself had
     levels: Mapping[str, Levels | None]  # the columns as moments are matched with them in an update
     fit: Fit
@@ -136,7 +138,8 @@ def solved(
         method=own if parts.chosen is None else parts.chosen,
         columns=intake.columns,
         optional_columns=[c.name for c in intake.columns if c.name in intake.optional],
-        response=problem.response,
+        response=intake.response,
+        transform=intake.transform,
         own_name=own_name,
         levels=dict(intake.levels),
         fit=fit,
@@ -179,6 +182,7 @@ def fit_kept(
         precision=estimator.precision,
         jobs=checked_jobs(estimator.n_jobs),
         estimator=estimator,
+        transform=ResponseTransform.of(estimator.response_transform),
         **given,
     )
     estimator._fitted, told = solved(estimator.method, intake, intake.own_name)

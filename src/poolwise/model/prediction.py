@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.errors import NotAvailable, NotFinite, PoolwiseWarning, PredictionsBounded
+from poolwise.errors import BadOption, NotAvailable, NotFinite, PoolwiseWarning, PredictionsBounded
 from poolwise.linear.fit import Fit
+from poolwise.linear.response_transform import Statistic
 from poolwise.methods import solved_without
 from poolwise.model.fitted_model import FittedModel, fitted
 from poolwise.tables.encoding import Column, encoded
@@ -37,30 +38,38 @@ class Predictions:
         return tuple(c for c in self.cautions if c.about["is_far"])
 
 
-def predictions(estimator: Any, X: Any, *, with_deviation: bool = False) -> Predictions:
+def predictions(
+    estimator: Any, X: Any, *, with_deviation: bool = False, statistic: Statistic = "mean"
+) -> Predictions:
     """Predict the response of each row, with standard deviations if asked for."""
+    if statistic not in ("mean", "median"):
+        raise BadOption.of("statistic", statistic, "'mean' or 'median'")
     model = fitted(estimator)
+    transform = model.transform
     table, columns = open_rows(estimator, X, model.columns, model.optional_columns)
     predicted, beyond, columns_led = np.empty(table.rows), [], list[str]()
     bounds, is_far = model.fit.parts().linear.bounds or (0.0, 0.0), False
     margin = FAR * (bounds[1] - bounds[0])
     deviation = np.empty(table.rows) if with_deviation else None
     for rows, fit, values in _groups(model, table, columns):
-        predicted[rows] = fit.predict(values)
-        at = fit.beyond(values, predicted[rows])
+        found = fit.predict(values)
+        predicted[rows] = transform.predicted(fit, found, statistic)
+        at = fit.beyond(values, found)
         beyond += rows[at].tolist()
-        is_far |= len(fit.beyond(values, predicted[rows], margin)) > 0
+        is_far |= len(fit.beyond(values, found, margin)) > 0
         if len(at) and (line := fit.parts().line) is not None:
             raw = {name: c.name for c in model.columns for name in encoded([c])}
             columns_led += [raw[n] for n in line.leading(values[at]) if raw[n] not in columns_led]
         if deviation is not None:
-            deviation[rows] = _known(fit.deviation(values), model)
+            deviation[rows] = transform.deviation(found, _known(fit.deviation(values), model))
     if not beyond:
         return Predictions(predicted, deviation, ())
+    low, high = transform.inverse(np.array(bounds)).tolist()
+    ends = min(low, high), max(low, high)
     return Predictions(
         predicted,
         deviation,
-        (_bounded(sorted(beyond), table.rows, bounds, columns_led, is_far=is_far),),
+        (_bounded(sorted(beyond), table.rows, ends, columns_led, is_far=is_far),),
     )
 
 
@@ -98,7 +107,7 @@ def intervals(estimator: Any, X: Any, coverage: float) -> Array:
     ends = np.empty((table.rows, 2))
     for rows, fit, values in _groups(model, table, columns):
         width = _known(fit.half_width(values, coverage), model)
-        ends[rows] = fit.predict(values)[:, None] + np.outer(width, [-1.0, 1.0])
+        ends[rows] = model.transform.ends(fit.predict(values), width)
     return ends
 
 

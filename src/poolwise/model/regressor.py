@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from poolwise._typing import Array
 from poolwise.linear.problem import Method
+from poolwise.linear.response_transform import Statistic
 from poolwise.methods import DEFAULT_METHOD
 from poolwise.model.fitted_model import ATTRIBUTES, all_or_nothing, fit_kept, fitted, warn
 from poolwise.model.prediction import intervals, predictions
@@ -30,6 +31,9 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
     response : str, default="y"
         Name of the response if ``y`` does not have a name.
+    response_transform : {"log", "sqrt"} or pair of functions, optional
+        Scale on which the response of target and sources is linear: a pair is (forward, inverse).
+        Predictions and intervals are of the response itself.
     unseen_level : {"raise", "ignore"}, default="raise"
         Whether a category that no table had at fit is an error, or counts as the reference level.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
@@ -75,6 +79,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         *,
         fit_intercept: bool = True,
         response: str = "y",
+        response_transform: Any = None,
         unseen_level: Literal["raise", "ignore"] = "raise",
         precision: Precision = "auto",
         n_jobs: int | None = None,
@@ -82,6 +87,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         self.method = method
         self.fit_intercept = fit_intercept
         self.response = response
+        self.response_transform = response_transform
         self.unseen_level = unseen_level
         self.precision = precision
         self.n_jobs = n_jobs
@@ -108,7 +114,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
             warn(fit_kept(self, X, y, sources=sources, sample_weight=sample_weight)[1])
         return self
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, statistic: Statistic = "mean") -> Any:
         """Predict the response.
 
         Rows may lack ``optional_columns_``, as NaN or as columns that a data frame does not have.
@@ -118,12 +124,14 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         X : array-like or data frame of shape (n, n_features)
         return_std : bool, default=False
             Whether to return the standard deviation of a new response about its prediction too.
+        statistic : {"mean", "median"}, default="mean"
+            What to predict; they differ with a ``response_transform`` only.
 
         Returns
         -------
         array of shape (n,), or a pair of them
         """
-        found = predictions(self, X, with_deviation=return_std)
+        found = predictions(self, X, with_deviation=return_std, statistic=statistic)
         warn(found.warnings)
         return (found.values, found.deviation) if return_std else found.values
 

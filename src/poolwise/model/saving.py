@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from poolwise._typing import AnyPath
 from poolwise.linear.problem import Problem
+from poolwise.linear.response_transform import ResponseTransform
 from poolwise.methods import METHODS
 from poolwise.model.exports import Line, graph, line_without, pipeline
 from poolwise.model.fitted_model import FittedModel, fitted
@@ -23,7 +24,7 @@ from poolwise.numerics.scatter import Scatter
 from poolwise.tables.encoding import Column, Levels
 
 TYPES: tuple[type, ...] = (
-    *(FittedModel, Column, Levels, Problem, Moments, Scatter, ExactSums),
+    *(FittedModel, ResponseTransform, Column, Levels, Problem, Moments, Scatter, ExactSums),
     *(*METHODS.values(), *FIT_TYPES),
 )
 # The types of a fitted model, for ``skops.io``, which loads no others. They are plain data: making

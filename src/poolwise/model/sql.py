@@ -35,9 +35,11 @@ def expression(line: Line, dialect: str) -> str:
         parts = [terms[k : k + TOGETHER] for k in range(0, len(terms), TOGETHER)]
         terms = [_sum(part) for part in parts]
     total = _sum(terms)
-    if line.bounds is None:
-        return total
-    return spoken.bounded(total, *line.bounds)
+    if line.bounds is not None:
+        total = spoken.bounded(total, *line.bounds)
+    if line.curve == "log":
+        return f"exp({total})"
+    return f"(pow({total}, 2) + {_number(line.adds)})" if line.curve else total
 
 
 @dataclass(frozen=True)

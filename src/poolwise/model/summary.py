@@ -159,6 +159,8 @@ class Summary:
     share : float or None
         Share of the fit with history in the mean that the coefficients are; the rest is a fit
         without it. None if there is one fit only.
+    transform : str
+        The function of the response that was fitted, such as "log".
     """
 
     method: str
@@ -174,6 +176,7 @@ class Summary:
     reason: str = ""
     trees: TreeSummary | None = None
     share: float | None = None
+    transform: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, numbers and strings."""
@@ -208,6 +211,14 @@ class Summary:
     def sentences(self) -> list[str]:
         """Return the sentences below the tables."""
         said = [self.reason] if self.reason else []
+        if self.transform == "log":
+            said.append(
+                f"The model is of {self.response}: a coefficient of 0.01 is a change of the "
+                "response by about 1% for one unit of the column. Predictions are of the response "
+                "itself."
+            )
+        elif self.transform:
+            said.append(f"The model is of {self.response}; predictions are of the response itself.")
         if self.trees is not None and not self.reason:
             said.append(self.trees.text)
         if self.share is not None:
@@ -267,6 +278,7 @@ def summary_of(model: FittedModel, told: Sequence[PoolwiseWarning] = ()) -> Summ
         model.known_problem("summary"),
         model.fit,
         method=model.name,
+        transform=model.transform.name,
         transfer_gain=model.transfer_gain,
         cautions=(*model.cautions, *map(str, told)),
     )
@@ -279,6 +291,7 @@ def summarise(
     method: str,
     transfer_gain: float | None = None,
     cautions: Sequence[str] = (),
+    transform: str = "",
 ) -> Summary:
     """Return the summary of a fit of a problem."""
     parts = fit.parts()
@@ -312,6 +325,7 @@ def summarise(
         reason=parts.reason,
         trees=TreeSummary.of(parts),
         share=None if parts.coefficients is None else parts.coefficients.share,
+        transform=transform,
     )
 
 

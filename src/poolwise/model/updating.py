@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from poolwise.errors import BadColumns, BadOption, BadSource, NeedsRows, PoolwiseWarning
 from poolwise.linear.problem import Problem
+from poolwise.linear.response_transform import ResponseTransform
 from poolwise.methods import needs_rows
 from poolwise.model.fitted_model import all_or_nothing, check_options, fitted, solved, warn
 from poolwise.moments.moments import Moments
@@ -56,6 +57,7 @@ class Updating(BaseEstimator):
                 own.response,
                 intercept=own.fit_intercept,
                 unseen_level=own.unseen_level,
+                transform=ResponseTransform.of(own.response_transform),
             )
             own.feature_names_in_ = np.array([c.name for c in intake.columns], dtype=object)
             own.n_features_in_ = len(intake.columns)
@@ -164,7 +166,7 @@ def _change(
         response,
         weights,
         Sources(sources),  # scikit-learn, which may cut it, calls fit alone
-        problem.response,
+        model.response,
         model.own_name,
         intercept=problem.intercept,
         precision=precision,
@@ -172,10 +174,12 @@ def _change(
         levels=model.levels,
         known=problem.sources,
         jobs=checked_jobs(estimator.n_jobs),
+        transform=model.transform,
     )
     rows, cautions = read.target, read.cautions
     if by_moments and X is not None:
         given = as_moments(X, "the target")
+        model.transform.check_moments(given.names, model.response, "the target")
         rows, told = _encoded(given, problem.target, model.levels, problem.response, verb)
         cautions += tuple(told)
     own = _merged(problem.target, rows, verb, "the target")
@@ -203,6 +207,8 @@ def _change(
         levels=model.levels,
         optional=read.lacking.union(lacking, model.optional_columns),
         cautions=cautions,
+        response=model.response,
+        transform=model.transform,
     )
     estimator._fitted, warnings = solved(estimator.method, change, model.own_name)
     return warnings

@@ -228,7 +228,7 @@ def _text(found: Comparison) -> str:
             f" The folds have {found.test_rows:.2g} test rows each: use their mean error to "
             "compare methods, not as the error to expect."
         )
-    return said
+    return " ".join([said, *found.of_scale()])
 
 
 def _is_worse(line: dict[str, Any]) -> bool:

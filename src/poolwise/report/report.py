@@ -87,6 +87,7 @@ def report(
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
+    response_transform: Any = None,
     precision: Precision = "auto",
     methods: Any = None,
     cv: Any = None,
@@ -105,7 +106,7 @@ def report(
 
     Parameters
     ----------
-    X, y, sources, sample_weight, fit_intercept, response, precision, cv
+    X, y, sources, sample_weight, fit_intercept, response, response_transform, precision, cv
         As in :func:`poolwise.compare`.
     method : str or object, default="bayes_pooling"
         Method of the model; see :class:`PooledRegressor`.
@@ -152,7 +153,11 @@ def report(
         progress=progress,
     )
     model = PooledRegressor(
-        method, fit_intercept=fit_intercept, response=response, precision=precision
+        method,
+        fit_intercept=fit_intercept,
+        response=response,
+        response_transform=response_transform,
+        precision=precision,
     )
     given = {"sources": sources, "target_name": "the recent rows"}
     intake, told = fit_kept(model, X, y, sample_weight=sample_weight, **given)

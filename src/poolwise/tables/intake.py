@@ -18,6 +18,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from poolwise.errors import BadColumns, LeftOut, NotFinite, NotNumeric, PoolwiseWarning, TooFewRows
 from poolwise.linear.problem import Problem
+from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import weights_as_numbers
 from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
@@ -71,6 +72,8 @@ class MomentsIntake:
     levels: Mapping[str, Levels | None]  # of these columns, as moments are matched with them
     optional: frozenset[str]  # raw columns that some row or source lacks
     cautions: tuple[PoolwiseWarning, ...]  # what was left out or assumed
+    response: str  # its name as it is; the problem's is that of the transformed one
+    transform: ResponseTransform = AS_IS
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -121,6 +124,7 @@ def gather(
     jobs: int = 1,
     estimator: BaseEstimator | None = None,
     target_name: str = "the target",
+    transform: ResponseTransform = AS_IS,
 ) -> Intake:
     """Match columns by name, encode levels, and turn each table into moments.
 
@@ -146,10 +150,11 @@ def gather(
         precision=precision,
         jobs=jobs,
         where=X.where if isinstance(X, FrameTable) else target_name,
+        transform=transform,
     )
-    problem = tables.problem(response, intercept)
+    problem = tables.problem(transform.named(response), intercept)
     if precision == "auto" and (better := digits_needed(problem)) != "fast":
-        problem = tables.read_again(better).problem(response, intercept)
+        problem = tables.read_again(better).problem(problem.response, intercept)
     columns = tables.columns
     return Intake(
         problem=problem,
@@ -157,6 +162,8 @@ def gather(
         levels=column_levels(columns),
         optional=tables.lacking.union(lacking_somewhere(problem, columns)),
         cautions=tables.cautions,
+        response=response,
+        transform=transform,
         rows=tables.complete,
         positions=tables.positions,
         own_name=own_name,
@@ -180,11 +187,12 @@ def read_tables(
     known: Collection[str] = (),
     jobs: int = 1,
     where: str = "the target",
+    transform: ResponseTransform = AS_IS,
 ) -> Tables:
     """Turn each table into moments; after a fit, with the columns of that fit."""
-    names, given = target.names, sources.named
-    if response in names:
-        raise response_in_features(response, "X")
+    names, given, named = target.names, sources.named, transform.named(response)
+    for taken in {response, named}.intersection(names):
+        raise response_in_features(taken, "X")
     missing = target.missing(names)
     whole = np.flatnonzero(~missing.any(axis=1))
     is_whole, is_new = len(whole) == target.rows, columns is None
@@ -195,7 +203,7 @@ def read_tables(
     kinds = {n: ours.get(n) for n in names}
     if columns is not None:
         kinds = {c.name: c.levels for c in columns}
-    tables = _opened(given, kinds, levels, response, jobs)
+    tables = _opened(given, kinds, levels, response, jobs, transform)
     theirs = {n: t.levels([own for own in t.names if own in kinds]) for n, t in tables.items()}
     if columns is None:
         complete = ours if is_whole else target.take(whole).levels(names)
@@ -209,7 +217,8 @@ def read_tables(
 
     numbers = response_numbers(y, response)
     weights = None if weights is None else weights_as_numbers(weights)
-    own = TableRows(target, columns, response, numbers, weights, where, jobs)
+    numbers = transform.transformed(numbers, response, where, weights)
+    own = TableRows(target, columns, named, numbers, weights, where, jobs)
     split: dict[tuple[str, ...], TableRows] = {(): own} if is_whole else own.by_pattern()
     own = split.pop(()) if () in split else own.take(np.zeros(0, dtype=np.intp))
     rows: dict[str, TableRows | StreamedRows | Moments] = {}
@@ -222,14 +231,14 @@ def read_tables(
     for name, table in tables.items():
         source = given[name]
         if isinstance(table, MomentsTable):
-            part, told = part_of(name, table, levels or column_levels(columns), response)
-            order = (*encoded(columns), response)
+            part, told = part_of(name, table, levels or column_levels(columns), named)
+            order = (*encoded(columns), named)
             rows[name] = part.select([n for n in order if n in part])
             cautions += told
             continue
         assert not isinstance(source, Moments)
         has = tuple(c for c in columns if c.name in theirs[name])
-        rows[name] = rows_of(name, source, table, has, names, response, own_name, jobs)
+        rows[name] = rows_of(name, source, table, has, names, response, own_name, jobs, transform)
         if not isinstance(table, StreamedTable) and not table.rows:
             cautions.append(LeftOut.empty_source(name))
         used = (*names, response)
@@ -271,13 +280,14 @@ def _opened(
     levels: Mapping[str, Levels | None] | None,
     response: str,
     jobs: int,
+    transform: ResponseTransform,
 ) -> dict[str, Table | StreamedTable | MomentsTable]:
     """Open each source, as the columns of the target or of the fit say."""
     texts = {n: known is not None for n, known in kinds.items()}
     by_name = kinds if levels is None else kinds_of(levels)
     return {
         name: (
-            open_moments(name, source, by_name, response)
+            open_moments(name, source, by_name, response, transform)
             if isinstance(source, Moments)
             else open_source(name, source, texts, response, jobs)
         )

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from poolwise.errors import BadColumns, BadTable, PoolwiseWarning
 from poolwise.linear.problem import Problem
+from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
 from poolwise.tables.encoding import Levels, column_levels, encoded, levels_apart, unify
@@ -31,6 +32,7 @@ def gather_moments(
     *,
     intercept: bool,
     unseen_level: Literal["raise", "ignore"] = "raise",
+    transform: ResponseTransform = AS_IS,
 ) -> MomentsIntake:
     """Match moments by column name.
 
@@ -39,7 +41,9 @@ def gather_moments(
     unknown; if the sources have exactly one level that the target does not, it is taken to be that
     one.
     """
-    own = as_moments(target, "the target")
+    own, raw = as_moments(target, "the target"), response
+    transform.check_moments(own.names, raw, "the target")
+    response = transform.named(raw)
     if response not in own:
         raise BadColumns.missing([response], own.names, "The target")
     table, open_groups = _described(own, response)
@@ -50,7 +54,7 @@ def gather_moments(
     for name, source in Sources(sources):
         if not isinstance(source, Moments):
             raise _not_moments(f"source {name!r}", source.X)
-        tables[name] = open_moments(name, source, {**kinds, **open_groups}, response)
+        tables[name] = open_moments(name, source, {**kinds, **open_groups}, raw, transform)
     found = {n: t.levels([c for c in t.names if c in ours]) for n, t in tables.items()}
     columns = unify(table.names, ours, found, intercept=intercept, unseen=unseen_level)
     whole = column_levels(columns)
@@ -74,6 +78,8 @@ def gather_moments(
         levels=levels,
         optional=frozenset(lacking_somewhere(problem, columns)),
         cautions=tuple(cautions),
+        response=raw,
+        transform=transform,
     )
 
 

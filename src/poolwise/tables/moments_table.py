@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from poolwise.errors import BadLevels, BadSource, DataWarning, LeftOut, PoolwiseWarning
+from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.tables.encoding import KnownLevels, Levels, new_levels
 from poolwise.wording import listed
@@ -140,9 +141,15 @@ class MomentsTable:
 
 
 def open_moments(
-    name: str, source: Moments, kinds: Mapping[str, Sequence[str] | None], response: str
+    name: str,
+    source: Moments,
+    kinds: Mapping[str, Sequence[str] | None],
+    response: str,
+    transform: ResponseTransform = AS_IS,
 ) -> MomentsTable:
     """Describe the moments of a source, which must have the response; see ``MomentsTable.of``."""
+    transform.check_moments(source.names, response, f"table {name!r}")
+    response = transform.named(response)
     if response not in source:
         raise BadSource.no_response(name, response, source.names)
     return MomentsTable.of(f"table {name!r}", source, kinds, response)

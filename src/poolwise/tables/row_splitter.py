@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.errors import BadWeights, LeftOut, NotFinite
+from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.numerics.chunks import checked_weights
 from poolwise.tables.arrow import encode, is_missing
 from poolwise.tables.encoding import Column, encoded
@@ -66,6 +67,7 @@ class RowSplitter:
     response: str | None
     weights: str | None
     nulls: Nulls
+    transform: ResponseTransform = AS_IS  # of the response
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,7 +107,8 @@ class RowSplitter:
 
     def names_of(self, lacks: Lacks) -> Lacks:
         """Return the encoded columns of rows that lack some, and the response."""
-        return (*encoded([c for c in self.columns if c.name not in lacks]), *self._responses)
+        named = map(self.transform.named, self._responses)
+        return (*encoded([c for c in self.columns if c.name not in lacks]), *named)
 
     def _split(self, part: Part) -> tuple[list[Piece], Tally]:
         """Encode a part and split it by the columns that rows lack."""
@@ -115,6 +118,10 @@ class RowSplitter:
         weights = None
         if self.weights is not None:
             weights = encode(part.columns[self.weights], Column(self.weights), part.where)[:, 0]
+        if self.response is not None:
+            y = arrays[-1][:, 0]
+            y = self.transform.transformed(y, self.response, part.where, weights)
+            arrays[-1] = y[:, None]
         absent = [c.name for c in self.columns if c.name not in part.columns]
         no_null = not any(part.columns[c.name].null_count for c in has if c.levels is not None)
         numbers = [a for a in (*arrays, weights) if a is not None]

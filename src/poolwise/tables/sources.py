@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from poolwise.errors import BadColumns, BadSource
+from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
 from poolwise.numerics.chunks import weights_as_numbers
@@ -205,6 +206,7 @@ def rows_of(
     response: str,
     own_name: str | None,
     jobs: int = 1,
+    transform: ResponseTransform = AS_IS,
 ) -> TableRows | StreamedRows:
     """Return the rows of a source."""
     if source.y is None and response not in table.names:
@@ -212,7 +214,7 @@ def rows_of(
     if not has and (isinstance(table, StreamedTable) or table.rows):
         raise BadSource.nothing_shared(name, table.names, wanted)
     if isinstance(table, StreamedTable):
-        return StreamedRows(table, has, response, name)
+        return StreamedRows(table, has, response, name, transform)
     if source.y is None:
         y = table.read([Column(response)], 0, table.rows)[:, 0]
     else:
@@ -227,7 +229,9 @@ def rows_of(
             raise response_in_features(response, f"table {name!r}")
         y = response_numbers(source.y, response)
     weights = None if source.weights is None else weights_as_numbers(source.weights)
-    return TableRows(table, has, response, y, weights, f"table {name!r}", jobs)
+    where = f"table {name!r}"
+    y = transform.transformed(y, response, where, weights)
+    return TableRows(table, has, transform.named(response), y, weights, where, jobs)
 
 
 def response_in_features(response: str, where: str) -> BadColumns:

@@ -12,6 +12,7 @@ import numpy as np
 
 from poolwise._typing import Array
 from poolwise.errors import NotFinite, PoolwiseWarning
+from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, wholes
@@ -97,13 +98,15 @@ class StreamedRows:
     columns: tuple[Column, ...]  # those of the problem's columns that the table has
     response: str | None  # its name, where one column is it
     source: str  # name of the source
+    transform: ResponseTransform = AS_IS  # of the response
     _read: dict[Precision, dict[Lacks, Moments]] = field(default_factory=dict, init=False)
     tally: Tally = field(default_factory=Tally, init=False)
 
     @cached_property
     def splitter(self) -> RowSplitter:
         """Converts parts of the table to numbers."""
-        return RowSplitter(self.columns, self.response, self.table.weights, self.table.nulls)
+        table = self.table
+        return RowSplitter(self.columns, self.response, table.weights, table.nulls, self.transform)
 
     def by_pattern(
         self, precision: Precision = "auto", *, intercept: bool = True

@@ -19,6 +19,7 @@ from poolwise.errors import NeedsRows
 from poolwise.linear import linear_record
 from poolwise.linear.linear_record import ModelMomentsRecord
 from poolwise.linear.problem import Problem
+from poolwise.linear.response_transform import ResponseTransform
 from poolwise.methods.boosting import tree_record
 from poolwise.model.fitted_model import FittedModel
 from poolwise.model.model_file.method_records import (
@@ -34,6 +35,7 @@ from poolwise.tables.encoding import Column, Levels, encoded
 from poolwise.wording import listed
 
 Unseen = Literal["raise", "ignore"]
+Transform = Literal["log", "sqrt"] | None
 # A new kind of `Fit` has `record()`, a record beside it that restores it, and its place in these.
 FitRecord = linear_record.LinearRecord | tree_record.TreesRecord
 FIT_TYPES: tuple[type, ...] = (*linear_record.TYPES, *tree_record.TYPES)
@@ -45,6 +47,7 @@ class OptionsRecord(JsonObject):
     method: MethodName | MethodRecord
     fit_intercept: bool
     response: str
+    response_transform: Transform
     unseen_level: Unseen
     precision: Literal["auto", "fast", "accurate", "exact"]
 
@@ -91,6 +94,8 @@ class ModelFile(JsonObject, dict=True):
 
     made_with: versions of the packages that wrote the file; nothing depends on them
     method: the method that made the fit
+    response_transform: the response of the fit and of all moments is this function of the response,
+      and has the name log(response) or sqrt(response) in moments; null if it is the response itself
     response_is_named: whether the response had this name itself, and needs it in an update
     columns_are_named: whether columns had names at fit, or were named x0, x1, ... by poolwise
     optional_columns: columns, in their order, that a row to predict may lack if there are moments
@@ -105,6 +110,7 @@ class ModelFile(JsonObject, dict=True):
     options: OptionsRecord
     method: MethodRecord
     response: str
+    response_transform: Transform
     response_is_named: bool
     columns: Annotated[list[ColumnRecord], Meta(min_length=1)]
     columns_are_named: bool
@@ -131,13 +137,15 @@ class ModelFile(JsonObject, dict=True):
         check_distinct("column", [c.name for c in self.columns])
         columns = tuple(Column(**asdict(c)) for c in self.columns)
         features, problem = encoded(columns), None
-        check_distinct("column, level or response", [*features, self.response])
+        transform = ResponseTransform.of(self.response_transform)
+        response = transform.named(self.response)
+        check_distinct("column, level or response", [*features, response])
         optional = set(self.optional_columns)
         if self.optional_columns != [c.name for c in columns if c.name in optional]:
             raise ValueError("`optional_columns` are not some of the columns, in their order")
-        fit = self.fit.restored(features, self.response, self.moments)
+        fit = self.fit.restored(features, response, self.moments)
         if self.moments is not None:
-            problem = self.moments.problem(features, self.response, self.moments.intercept)
+            problem = self.moments.problem(features, response, self.moments.intercept)
             line = fit.parts().linear
             sources = {*line.source_noise, *line.weights, *line.conflict}
             if unknown := sorted(sources - problem.sources.keys()):
@@ -147,6 +155,7 @@ class ModelFile(JsonObject, dict=True):
             columns=columns,
             optional_columns=self.optional_columns,
             response=self.response,
+            transform=transform,
             own_name=self.response if self.response_is_named else None,
             levels={
                 name: None if own is None else Levels(**asdict(own))
@@ -167,11 +176,15 @@ def text_of(
     """Return the content of a model file, with or without the moments it was made from."""
     if moments and model.problem is None:
         raise NeedsRows.moments_left_out("saving it with them", "Save it with moments=False.")
+    if not (model.transform.option is None or isinstance(model.transform.option, str)):
+        why = f"its response is transformed by functions, {model.transform.name}"
+        raise not_saved(why, 'Model files hold "log" and "sqrt". pickle can save functions.')
     record = {
         "made_with": _versions(),
         "options": _options(parameters),
         "method": record_of(model.method),
         "response": model.response,
+        "response_transform": model.transform.option,
         "response_is_named": model.own_name is not None,
         "columns": [_plain(ColumnRecord, column) for column in model.columns],
         "columns_are_named": are_named,

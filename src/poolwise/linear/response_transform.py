@@ -1,0 +1,188 @@
+r"""A response that is linear on another scale, such as the logarithm of a price.
+
+Rows are transformed when they are read, so that problems, methods and moments know only the
+transformed response, :math:`t`, which is named for what it is: ``log(price)``. Predictions are
+brought back: the median is the inverse of the predicted :math:`t`. The mean is larger, since the
+inverse of a mean is not the mean of the inverses (Duan, 1983). With the noise variance
+:math:`\sigma^2` of :math:`t` it is :math:`\exp(t + \sigma^2 / 2)` for the logarithm and
+:math:`t^2 + \sigma^2` for the square root.
+
+*Assumes* for means that the noise of :math:`t` is normal; with the tails of Student's distribution
+the mean of :math:`\exp(t)` would not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+
+from poolwise._typing import Array
+from poolwise.errors import BadOption, BadSource, NotFinite, OutOfRange
+from poolwise.linear.fit import Fit
+from poolwise.wording import capital, listed, plural
+
+Statistic: TypeAlias = Literal["mean", "median"]
+NODES = np.polynomial.hermite_e.hermegauss(21)  # of a mean over the normal distribution
+CLOSE = 1e-6  # relative error of a response that was transformed and brought back
+
+
+def _square(t: Array) -> Array:
+    return np.maximum(t, 0.0) ** 2
+
+
+PAIRS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
+    "log": (np.log, np.exp),
+    "sqrt": (np.sqrt, _square),
+}
+IMPOSSIBLE = {"log": "zero or negative", "sqrt": "negative"}
+HINTS = {
+    "log": 'Use "sqrt" if no value is negative, or add a constant by a pair of functions: '
+    "response_transform=(np.log1p, np.expm1).",
+    "sqrt": "Correct these values, or leave the rows out.",
+}
+
+
+@dataclass(frozen=True)
+class ResponseTransform:
+    """The scale of the response: as it is, its "log" or "sqrt", or a (forward, inverse) pair."""
+
+    option: Any = None
+
+    @classmethod
+    def of(cls, option: Any) -> Self:
+        """Return the transform of an option; raise an error for an unknown one."""
+        is_pair = isinstance(option, tuple | list) and len(option) == 2
+        if not (option is None or (is_pair and all(map(callable, option)))) and (
+            not isinstance(option, str) or option not in PAIRS
+        ):
+            what = "None, 'log', 'sqrt' or a pair of functions, (forward, inverse)"
+            raise BadOption.of("response_transform", option, what)
+        return cls(tuple(option) if is_pair else option)
+
+    @property
+    def name(self) -> str:
+        """Name of the function, empty where the response is taken as it is."""
+        if self.option is None or isinstance(self.option, str):
+            return self.option or ""
+        own = getattr(self.option[0], "__name__", "")
+        return own if own.isidentifier() else "transformed"
+
+    def named(self, response: str) -> str:
+        """Return the name of the transformed response."""
+        return f"{self.name}({response})" if self.name else response
+
+    def transformed(
+        self, y: Array, response: str, where: str, weights: Array | None = None
+    ) -> Array:
+        """Return transformed responses; raise an error for those that cannot be transformed.
+
+        Missing ones stay missing, and rows of weight zero may have any.
+        """
+        if not self.name:
+            return y
+        with np.errstate(all="ignore"):
+            found = np.asarray(self._pair[0](y), dtype=np.float64)
+        if found.shape != y.shape:
+            what = f"functions that return one number for each of {len(y):,} responses"
+            raise BadOption.of("response_transform", self.option, what)
+        wrong = np.isfinite(y) & ~np.isfinite(found)
+        if weights is not None and len(weights) == len(y):
+            wrong &= weights != 0.0
+        if count := int(np.count_nonzero(wrong)):
+            why = IMPOSSIBLE.get(self.name, f"such that {self.named(response)} is not finite")
+            raise NotFinite(
+                f"The response {response!r} of {where} is {why} in {count:,} of "
+                f"{plural(len(y), 'row')}, so {self.named(response)} does not exist there.",
+                HINTS.get(self.name, "Give a function that is finite for all responses."),
+                transform=self.name,
+                rows=count,
+            )
+        used = np.isfinite(found)
+        if self.name not in PAIRS and used.any():
+            gone = np.abs(self.inverse(found[used]) - y[used]).max()
+            if not gone <= CLOSE * np.abs(y[used]).max():
+                what = "(forward, inverse) with inverse(forward(y)) equal to y"
+                raise BadOption.of("response_transform", self.option, what)
+        return found
+
+    def inverse(self, t: Array) -> Array:
+        """Return responses on their own scale; of predictions, these are the medians."""
+        if not self.name:
+            return t
+        with np.errstate(all="ignore"):
+            return np.asarray(self._pair[1](t), dtype=np.float64)
+
+    def predicted(self, fit: Fit, t: Array, statistic: Statistic = "mean") -> Array:
+        """Return predictions on the scale of the response, given those of a fit."""
+        if not self.name:
+            return t
+        noise = noise_of(fit) if statistic == "mean" else 0.0
+        found = self._mean(t, noise) if noise else self.inverse(t)
+        if count := int(np.count_nonzero(np.isfinite(t) & ~np.isfinite(found))):
+            what = f"The predictions of {plural(count, 'row')} are beyond the range of doubles"
+            hint = "Are the columns in the units of the data at fit?"
+            raise OutOfRange(f"{what} or of the inverse of {self.name}.", hint)
+        return found
+
+    def deviation(self, t: Array, deviation: Array) -> Array:
+        """Return the standard deviation of new responses, given that of transformed ones."""
+        if not self.name:
+            return deviation
+        variance = deviation**2
+        with np.errstate(all="ignore"):
+            if self.name == "log":
+                return np.asarray(np.exp(t + 0.5 * variance) * np.sqrt(np.expm1(variance)))
+            if self.name == "sqrt":
+                return np.sqrt(2.0 * variance**2 + 4.0 * _square(t) * variance)
+            about = self._over(t, deviation) - self._mean(t, variance)
+            return np.asarray(np.sqrt(NODES[1] @ about**2 / NODES[1].sum()))
+
+    def ends(self, t: Array, half_width: Array) -> Array:
+        """Return both ends of intervals, given those about transformed predictions."""
+        ends = self.inverse(t[:, None] + np.outer(half_width, [-1.0, 1.0]))
+        return np.sort(ends, axis=1) if self.name else ends  # a function may be decreasing
+
+    def check_moments(self, names: Sequence[str], response: str, where: str) -> None:
+        """Raise an error for moments of the response as it is, which cannot be transformed."""
+        named = self.named(response)
+        if self.name and named not in names and response in names:
+            raise BadSource(
+                f"{capital(where)} has moments of {response!r}, and the model is of {named}: "
+                f"moments cannot be transformed. It has {listed(names)}.",
+                f"Give rows, or moments of a column {named!r}.",
+            )
+
+    @property
+    def _pair(self) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+        return PAIRS[self.option] if isinstance(self.option, str) else self.option
+
+    def _mean(self, t: Array, noise: float | Array) -> Array:
+        with np.errstate(all="ignore"):
+            if self.name == "log":
+                return np.asarray(np.exp(t + 0.5 * noise))
+            if self.name == "sqrt":
+                return _square(t) + noise
+            found = NODES[1] @ self._over(t, np.sqrt(noise)) / NODES[1].sum()
+            return np.asarray(found, dtype=np.float64)
+
+    def _over(self, t: Array, deviation: float | Array) -> Array:
+        """Return responses at each node of the normal distribution of each row."""
+        return self.inverse(t + np.multiply.outer(NODES[0], deviation * np.ones_like(t)))
+
+
+AS_IS = ResponseTransform()
+
+
+def noise_of(fit: Fit) -> float:
+    """Return the variance of a response about the prediction; zero where it is not known.
+
+    The variance of the coefficients is not part of it: with it, means would be too large on
+    average, and not the same function in every row, which exports could not express.
+    """
+    parts = fit.parts()
+    if parts.held_out is not None:
+        return parts.held_out.error**2
+    return parts.linear.noise or 0.0
