@@ -31,8 +31,8 @@ def existing():
 
 
 def suffix():
-    open("history.xlsx", "w").close()
-    return ["fit", "history.xlsx", *FIT[2:]]
+    open("history.dta", "w").close()
+    return ["fit", "history.dta", *FIT[2:]]
 
 
 def encoding():
@@ -108,6 +108,11 @@ def no_row():
     return FIT
 
 
+def transform():
+    change("recent.csv", wear=[0.0, *range(1, 40)])
+    return [*FIT, "--log"]
+
+
 def planned():
     pd.read_csv("recent.csv")[:3].to_csv("recent.csv", index=False)
     return ["plan", *FIT[1:]]
@@ -148,6 +153,7 @@ COMMANDS = {
     ("NotNumeric", "kind"): (kind, "or text, or leave it out with --drop day."),
     ("NotNumeric", "largest"): (largest, "Leave the column out with --drop if it is an identifier"),
     ("NotFinite", "missing"): (missing_values, "--nulls drop leaves such rows out; --nulls split"),
+    ("NotFinite", "transform"): (transform, "--sqrt takes zero, but no negative values."),
     ("NotFinite", "response"): (response, "Leave out all rows that lack a value with --nulls drop"),
     ("BadSource", "response"): (no_response, "Give the column the same name in all tables."),
     ("BadLevels", "reference"): (reference, "use --unseen-level ignore to predict such rows as"),

@@ -72,3 +72,43 @@ def test_a_new_category_is_refused_or_taken_for_the_first(fitted, monkeypatch):
     out = pd.read_csv(fitted / "out.csv")
     np.testing.assert_allclose(out["prediction"], as_coast, rtol=1e-12)
     assert out["site"].tolist() == ["coast", "moon"]
+
+
+def test_logarithms_are_fitted_and_means_or_medians_predicted(folder, monkeypatch):
+    for name in ("history.csv", "recent.csv"):
+        table = pd.read_csv(folder / name)
+        table.assign(wear=np.exp(table["wear"] / 10.0)).to_csv(folder / name, index=False)
+    fit = ["history.csv", "recent.csv", "--label", "wear", "--log"]
+    told = quick(folder, monkeypatch, "fit", *fit, "-o", "model.json", "--report", "report.html")
+    assert told.exit_code == 0, told.output
+    assert "bayes_pooling: log(wear)" in told.stdout
+    assert "log(wear)" in (folder / "report.html").read_text()
+    told = quick(folder, monkeypatch, "compare", *fit, "--method", "bayes_pooling")
+    assert "Methods of poolwise were fitted to log(wear)" in told.stdout
+    predict = ["predict", "model.json", "recent.csv", "--interval", "0.9", "--std"]
+    mean, median = (
+        pd.read_csv(io.StringIO(quick(folder, monkeypatch, *predict, *more).stdout))
+        for more in ([], ["--median"])
+    )
+    assert (mean["prediction"] > median["prediction"]).all()
+    assert (median["prediction"] > median["prediction_low"]).all()
+    model = PooledRegressor.load(folder / "model.json")
+    np.testing.assert_allclose(mean["prediction"], model.predict(mean[model.feature_names_in_]))
+    assert quick(folder, monkeypatch, "plan", *fit).exit_code == 0
+    assert quick(folder, monkeypatch, "fit", *fit, "--sqrt").exit_code == 2
+
+
+def test_excel_files_are_history_recent_rows_and_rows_to_predict(fitted, monkeypatch):
+    for name in ("history", "recent", "new"):
+        pd.read_csv(fitted / f"{name}.csv").to_excel(fitted / f"{name}.xlsx", index=False)
+    fit = ["fit", "history.xlsx", "recent.xlsx", "--label", "wear", "--json"]
+    by_excel = json.loads(quick(fitted, monkeypatch, *fit).stdout)["summary"]
+    fit[1:3] = ["history.csv", "recent.csv"]
+    assert by_excel == json.loads(quick(fitted, monkeypatch, *fit).stdout)["summary"]
+    told = [
+        quick(fitted, monkeypatch, "predict", "model.json", f"new.{form}", "--json").stdout
+        for form in ("xlsx", "csv")
+    ]
+    np.testing.assert_allclose(
+        *([row["prediction"] for row in json.loads(text)["predictions"]] for text in told)
+    )

@@ -95,7 +95,7 @@ class ResponseTransform:
             why = IMPOSSIBLE.get(self.name, f"such that {self.named(response)} is not finite")
             raise NotFinite(
                 f"The response {response!r} of {where} is {why} in {count:,} of "
-                f"{plural(len(y), 'row')}, so {self.named(response)} does not exist there.",
+                f"{plural(len(y), 'row')}, so {self.named(response)!r} is not finite there.",
                 HINTS.get(self.name, "Give a function that is finite for all responses."),
                 transform=self.name,
                 rows=count,
@@ -150,7 +150,7 @@ class ResponseTransform:
         named = self.named(response)
         if self.name and named not in names and response in names:
             raise BadSource(
-                f"{capital(where)} has moments of {response!r}, and the model is of {named}: "
+                f"{capital(where)} has moments of {response!r}, and the model is of {named!r}: "
                 f"moments cannot be transformed. It has {listed(names)}.",
                 f"Give rows, or moments of a column {named!r}.",
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from codecs import lookup
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,6 +14,10 @@ from poolwise.numerics.chunks import rounded_integers
 from poolwise.tables.file_reader import IN_CSV, Batch, Reader
 
 BLOCK = 2**22  # bytes of text parsed at a time
+SHOWN = 2**16  # bytes at the beginning that show how a file is written
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+QUOTED = re.compile(r'"[^"]*"')
+WITH_COMMA, WITH_POINT = (re.compile(rf"\s*[+-]?\d*{mark}\d+\s*") for mark in (",", r"\."))
 
 
 class CsvReader(Reader):
@@ -21,8 +26,48 @@ class CsvReader(Reader):
     def _schema(self) -> Any:
         import pyarrow as pa
 
+        self.words = self._detected() | self.words
         with pa.OSFile(str(self.path)) as raw, self._open(raw) as reader:
             return reader.schema
+
+    def _detected(self) -> dict[str, str]:
+        """Return the delimiter and the decimal mark of the first lines, unless they are given."""
+        usual = "\t" if self.file.suffix == ".tsv" else ","
+        given = self.words.get("delimiter")
+        lines = self._first_lines()
+        found = usual if given is None else given
+        if given is None and lines:
+            counts = {
+                d: [line.count(d) for line in lines] for d in dict.fromkeys((usual, *DELIMITERS))
+            }
+            alike = [d for d, own in counts.items() if own[0] and len(set(own)) == 1]
+            found = alike[0] if alike else usual
+        own = {} if found == usual or given is not None else {"delimiter": found}
+        if isinstance(found, str) and found not in ("", ",") and "decimal_point" not in self.words:
+            cells = [cell for line in lines[1:] for cell in line.split(found)]
+            if any(map(WITH_COMMA.fullmatch, cells)) and not any(map(WITH_POINT.fullmatch, cells)):
+                own["decimal_point"] = ","
+        told = [f"columns separated by {DELIMITERS[found]}"] if "delimiter" in own else []
+        told += ["decimal commas"] if "decimal_point" in own else []
+        if told:
+            self.note = f"was read as text with {' and '.join(told)}, as its first lines show"
+        return own
+
+    def _first_lines(self) -> list[str]:
+        """Return lines at the beginning of the file, without what is in quotes."""
+        import pyarrow as pa
+
+        with pa.OSFile(str(self.path)) as raw:
+            codec = self.file.codec
+            stream = raw if codec is None else pa.CompressedInputStream(raw, codec)
+            head = stream.read(SHOWN)
+        try:
+            text = head.decode(str(self.words.get("encoding", "utf-8")), errors="replace")
+        except LookupError:  # the reader says so
+            return []
+        lines = QUOTED.sub("", text).splitlines()
+        lines = lines[: len(lines) - (len(head) == SHOWN)][int(self.words.get("skip_rows", 0)) :]
+        return [line for line in lines if line.strip()]
 
     def _batches(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:
         import pyarrow as pa

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from platform import node
 from typing import Any, NamedTuple, Self
+from zipfile import BadZipFile, ZipFile
 
 from poolwise.errors import BadFile, PoolwiseError
 from poolwise.tables.files import File
@@ -17,16 +19,28 @@ MAGIC = {
     b"ARROW1": "feather",
     b"\x1f\x8b": "gzip",
     b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
     b"PK\x03\x04": "zip",
     b"\xd0\xcf\x11\xe0": "xls",
+    b"SQLite f": "sqlite",
 }
+AS_CSV = "Save it as CSV or .xlsx first."
+# What a file is, and what to do if its name says something else; {stem} is its name.
 CALLED = {
-    "csv": "text",
-    "parquet": "Parquet",
-    "feather": "Feather",
-    "zip": "a zip archive, as an Excel file does; save it as CSV first",
-    "xls": "an old Excel file; save it as CSV first",
+    "csv": ("text", "If it is CSV, rename it to {stem}.csv."),
+    "parquet": ("a Parquet file", "Rename it to {stem}.parquet."),
+    "feather": ("a Feather file", "Rename it to {stem}.feather."),
+    "gzip": ("compressed by gzip", "Rename it to {name}.gz."),
+    "bz2": ("compressed by bzip2", "Rename it to {name}.bz2."),
+    "zstd": ("compressed by zstd", "Rename it to {name}.zst."),
+    "lz4": ("compressed by lz4", "Rename it to {name}.lz4."),
+    "excel": ("an Excel file", "Rename it to {stem}.xlsx."),
+    "zip": ("a zip archive", "Unpack it first."),
+    "xls": ("an old Excel file (.xls)", AS_CSV),
+    "sqlite": ("an SQLite database", AS_CSV),
 }
+NAMES = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather", "excel": "Excel"}
 IN_CSV = re.compile(r"In CSV column #(\d+): ")
 NO_NUMBER = re.compile(r"(?:Row #(\d+): )?CSV conversion error to double: invalid value '(.*)'")
 
@@ -47,6 +61,7 @@ class Reader:
         stat = file.path.stat()
         self.size, self.changed = float(stat.st_size), stat.st_mtime_ns
         self.known_rows = 0
+        self.note = ""  # what was assumed about the file, as the end of a sentence
         with self.reading():
             self._check_beginning()
             self.schema = self._schema()
@@ -111,10 +126,15 @@ class Reader:
         with self.path.open("rb") as file:
             head = file.read(8)
         begins = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "csv")
-        expected = self.file.codec or self.file.format
-        if head and begins != expected and expected in {"csv", *MAGIC.values()}:
-            why = f"it begins like {CALLED.get(begins, begins)}"
-            raise self._bad(why)
+        if begins == "zip" and "xl/workbook.xml" in _names_in(self.path):
+            begins = "excel"
+        if head and begins != (self.file.codec or self.file.format):
+            path, (what, hint) = self.file.path, CALLED[begins]
+            name = path.name.removesuffix(path.suffix) if self.file.codec else path.name
+            hint = hint.format(stem=name.partition(".")[0], name=name)
+            called = self.file.codec or NAMES[self.file.format]
+            message = f"{str(path)!r} is not {called}, as its name says: it is {what}."
+            raise BadFile(message, hint, file=str(path), content=begins)
 
     def _bad(self, why: str, column: str | None = None) -> BadFile:
         """Return the error for a file that cannot be read, or that holds text among numbers."""
@@ -134,5 +154,13 @@ class Reader:
                 "Files(..., csv={'null_values': [...]})."
             )
             about["column"] = column
-        name = "CSV" if form == "csv" else form.capitalize()
-        return BadFile(f"{path!r} cannot be read as {name}: {why}.", hint, **about)
+        return BadFile(f"{path!r} cannot be read as {NAMES[form]}: {why}.", hint, **about)
+
+
+def _names_in(path: Path) -> list[str]:
+    """Return the names in a zip archive; none of a damaged one."""
+    try:
+        with ZipFile(path) as archive:
+            return archive.namelist()
+    except (BadZipFile, OSError):
+        return []

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_
 from typing import Any
 
-from poolwise.errors import BadColumns, BadOption, NotInstalled, NotNumeric
+from poolwise.errors import BadColumns, BadOption, DataWarning, NotInstalled, NotNumeric
 from poolwise.tables.arrow import Kind, kind_of
 from poolwise.tables.csv import CsvReader
+from poolwise.tables.excel import ExcelReader
 from poolwise.tables.file_reader import Reader
 from poolwise.tables.files import File, Files, find_files
 from poolwise.tables.parquet import FeatherReader, ParquetReader
@@ -29,6 +31,7 @@ READERS: Mapping[str, type[Reader]] = {
     "csv": CsvReader,
     "parquet": ParquetReader,
     "feather": FeatherReader,
+    "excel": ExcelReader,
 }
 
 
@@ -201,6 +204,10 @@ def readers_of(files: Files, where: str) -> tuple[Reader, ...]:
     for reader in readers:
         if len(set(reader.schema.names)) < len(reader.schema.names):
             raise BadColumns.repeated(reader.schema.names, str(reader.file.path))
+    for note in dict.fromkeys(reader.note for reader in readers if reader.note):
+        first, *more = [reader.file.path for reader in readers if reader.note == note]
+        others = f", with {len(more):,} more files," if more else ""
+        warnings.warn(DataWarning(f"{str(first)!r}{others} {note}."), stacklevel=3)
     return readers
 
 

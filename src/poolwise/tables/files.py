@@ -24,6 +24,7 @@ FORMATS = {
     ".ipc": "feather",
     ".csv": "csv",
     ".tsv": "csv",
+    ".xlsx": "excel",
 }
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -41,7 +42,8 @@ class Files:
     paths : str, path, or sequence of them
         A file, a pattern such as ``"history/*.parquet"``, or a folder, which is read with its
         subfolders, leaving out names that begin with a dot or an underscore. CSV (plain, or
-        compressed: .gz, .bz2, .zst, .lz4), Parquet and Feather, recognised by their suffixes.
+        compressed: .gz, .bz2, .zst, .lz4), Parquet, Feather and Excel (.xlsx, its first sheet),
+        recognised by their suffixes.
     columns : sequence of str, optional
         The features to read; all that the target has unless given.
     weights : str, optional
@@ -54,11 +56,12 @@ class Files:
         Use of null or NaN in a feature. ``"split"``: each pattern of missing columns becomes a
         source, as in tables in memory; so do files that lack a column. ``"drop"``: leave the row
         out and count it, also where the response or the weight is null. ``"raise"``: an error.
-    format : {"csv", "parquet", "feather"}, optional
+    format : {"csv", "parquet", "feather", "excel"}, optional
         Unless given, by suffix.
     csv : mapping, optional
         Format of CSV files, in options of pyarrow.csv:
-        ``{"delimiter": ";", "decimal_point": ",", "encoding": "latin1"}``.
+        ``{"delimiter": ";", "decimal_point": ",", "encoding": "latin1"}``. Unless given, the first
+        lines show the delimiter and whether numbers have a decimal comma.
     workers : int, distributed.Client or SparkSession, optional
         Number of threads of this process, or the workers of a Dask or Spark cluster, which must
         find the files under the same names. By default the ``n_jobs`` of the caller.
@@ -78,7 +81,7 @@ class Files:
     weights: str | None = None
     filter: Any = None
     nulls: Nulls = "split"
-    format: Literal["csv", "parquet", "feather"] | None = None
+    format: Literal["csv", "parquet", "feather", "excel"] | None = None
     csv: Mapping[str, Any] | None = None
     workers: Any = None
     progress: bool | None = None
@@ -87,7 +90,7 @@ class Files:
         if self.nulls not in ("split", "drop", "raise"):
             raise BadOption.of("nulls", self.nulls, "'split', 'drop' or 'raise'")
         if self.format not in (None, *FORMATS.values()):
-            raise BadOption.of("format", self.format, "'csv', 'parquet' or 'feather'")
+            raise BadOption.of("format", self.format, "'csv', 'parquet', 'feather' or 'excel'")
         if isinstance(self.columns, str):
             raise BadOption.of("columns", self.columns, "a list of names")
 
@@ -130,6 +133,9 @@ def find_files(
             )
         for path in _matches(fspath(name), form):
             own = form or FORMATS.get(_suffix(path))
+            if own is None and path.suffix.lower() == ".xls":
+                what = f"{str(path)!r} is named as an old Excel file, which cannot be read."
+                raise BadFile(what, "Save it as .xlsx or as CSV.")
             if own is None:
                 raise BadFile(
                     f"The suffix of {str(path)!r} does not say how it is written. Known are "

@@ -164,7 +164,7 @@ def test_moments_have_the_transformed_response(tables, model):
     X, y, X_old, y_old = tables
     whole = X_old.assign(price=y_old).drop(columns="site")
     raw = Moments.of_rows([*whole.columns], whole.to_numpy())
-    with pytest.raises(BadSource, match=r"has moments of 'price', and the model is of log\(price"):
+    with pytest.raises(BadSource, match=r"has moments of 'price', and the model is of 'log\(price"):
         PooledRegressor(response_transform="log").fit(X, y, sources=raw)
     logs = whole.assign(**{"log(price)": np.log(y_old)}).drop(columns="price")
     given = Moments.of_rows([*logs.columns], logs.to_numpy())
