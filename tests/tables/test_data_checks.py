@@ -1,12 +1,14 @@
 """Suspicions: what looks like a mistake is told, what is ordinary is not."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from poolwise import Moments
 from poolwise.errors import DataWarning, NoiseNotEstimable
 from poolwise.linear.problem import Problem
 from poolwise.tables.data_checks import suspicions
+from poolwise.tables.intake import gather
 
 
 def told(target, source=None, **options):
@@ -171,3 +173,18 @@ def test_features_that_vary_nowhere_are_named():
     assert "One value in every row: 'c'." in str(said)
     varying = Moments.of_rows(("a", "c", "y"), rng.normal(size=(40, 3)))
     assert not list(suspicions(Problem(target, {"old": varying}, "y")))
+
+
+def test_parts_of_one_table_are_not_held_against_each_other():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    X.loc[:39, "b"] *= 100.0
+    y = pd.Series(X["a"] + rng.normal(size=80), name="y")
+    stacked = X.assign(c=X["c"].where(X.index >= 40))
+    assert units_of(gather(stacked, y).problem) == []
+    old, y_old = X[:40].assign(c=X["c"].where(X.index % 2 == 0)), y[:40]
+    assert len(units_of(gather(X[40:], y[40:], sources={"old": (old, y_old)}).problem)) == 1
+
+
+def units_of(problem):
+    return [str(caution) for caution in suspicions(problem) if "Other units" in str(caution)]

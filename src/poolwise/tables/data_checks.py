@@ -53,9 +53,19 @@ def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
             "coefficient zero.",
             "Are they the right ones?",
         )
+    told: set[tuple[str, str]] = set()
     for name, source in problem.sources.items():
-        if source.rows >= ENOUGH_ROWS:
-            yield from _of_columns(name, source, problem)
+        for caution in _of_columns(name, source, problem) if source.rows >= ENOUGH_ROWS else ():
+            # Rows that lack a column are part of their table, which has its units once.
+            table, column = name.partition(" without ")[0], caution.about.get("column")
+            if column is None or not (_is_in_target(name, problem) or (table, column) in told):
+                yield caution
+            told.add((table, str(column)))
+
+
+def _is_in_target(source: str, problem: Problem) -> bool:
+    """Return whether a source is rows of the target's own table that lack columns."""
+    return source.startswith("rows without ") and "rows" not in problem.sources
 
 
 def _is_constant(column: str, problem: Problem) -> bool:
