@@ -152,5 +152,6 @@ def paragraph(text: str) -> str:
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table in HTML, all cells escaped."""
     top = "".join(f"<th>{escape(h)}</th>" for h in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    cells = [[f"{'&emsp;' * c.startswith('  ')}{escape(c.lstrip())}" for c in row] for row in rows]
+    body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in cells)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

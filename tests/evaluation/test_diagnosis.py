@@ -110,3 +110,17 @@ def test_the_verdict_on_a_model_with_trees_says_that_it_is_about_linear_models(m
         alone = min(seen.errors["target_trees"], seen.errors["deep_target_trees"])
         for error in (seen.error, seen.errors["linear"], alone):
             assert f" {error:.4g} " in found.text
+
+
+def test_findings_have_a_form_in_html():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    model = PooledRegressor().fit(X[50:], y[50:], sources={"<old>": (X[:50, :2], y[:50])})
+    found = diagnose(model)
+    page = found._repr_html_()
+    assert page.startswith(f"<p>{found.verdict.headline[:20]}")
+    assert page.count("<table>") == 4 + bool(found.shift.found)
+    assert "&lt;old&gt;" in page
+    assert "<old>" not in page
+    alone = diagnose(PooledRegressor().fit(X, y))
+    assert alone._repr_html_() == f"<p>{alone.verdict.text}</p>"

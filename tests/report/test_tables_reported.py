@@ -136,3 +136,15 @@ def test_a_response_that_does_not_vary_is_no_reason_to_fail():
         made = poolwise.report(X[:20], np.ones(20), sources=(X[20:, :2], np.ones(100)), **FEW)
     assert made.data["verdict"]["level"] == "unknown"
     assert made.html()
+
+
+def test_levels_of_one_column_stand_below_its_name():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=60), "site": ["north", "south", "<west>"] * 20})
+    page = poolwise.report(X, pd.Series(rng.normal(size=60), name="y"), **FEW).html()
+    section = page[page.index('id="coefficients"') :]
+    assert section.count('class="level"') == 2
+    heading = section.index('scope="rowgroup"')
+    assert heading < section.index('class="level"')
+    assert "site" in section[heading : heading + 80]
+    assert "<west>" not in page

@@ -8,7 +8,7 @@ from typing import Any
 from poolwise.evaluation.gain import Gain, gain_of_model
 from poolwise.evaluation.influence import Influence, influence
 from poolwise.evaluation.predictability import Predictability, predictability
-from poolwise.evaluation.risk import Findings, problem_of, solved
+from poolwise.evaluation.risk import Findings, Shown, problem_of, solved
 from poolwise.evaluation.shift import Shift, shift
 from poolwise.evaluation.source_conflict import Conflict, conflict
 from poolwise.evaluation.verdict import (
@@ -82,14 +82,21 @@ class Diagnosis(Findings):
         told = [*reasons(self), *_of_candidates(self)]
         return verdict(self.effect, self.measured, reasons=told, is_linear=self.is_linear)
 
+    def shown(self) -> Shown:
+        """Return the verdict and all parts."""
+        return [*self._leading(), *(shown for part in self._parts() for shown in part.shown())]
+
     def __str__(self) -> str:
-        told = [paragraph(self.verdict.text)]
-        if self.sources and not self.is_linear:
-            told.append("What follows is about linear models of the same tables.")
-        if self.sources:
-            parts = self.gain, self.conflict, self.influence, self.predictability, self.shift
-            told += map(str, parts)
-        return "\n\n".join(told)
+        return "\n\n".join([*map(paragraph, self._leading()), *map(str, self._parts())])
+
+    def _leading(self) -> list[str]:
+        is_about = self.sources and not self.is_linear
+        about = ["What follows is about linear models of the same tables."] if is_about else []
+        return [self.verdict.text, *about]
+
+    def _parts(self) -> tuple[Findings, ...]:
+        parts = self.gain, self.conflict, self.influence, self.predictability, self.shift
+        return parts if self.sources else ()
 
 
 def diagnose(model: Any, *, progress: bool | None = None) -> Diagnosis:

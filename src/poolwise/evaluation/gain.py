@@ -8,12 +8,11 @@ from typing import Any
 
 from scipy.special import stdtr
 
-from poolwise.evaluation.risk import Findings, Risk, problem_of, solved, without_sources
+from poolwise.evaluation.risk import Findings, Risk, Shown, problem_of, solved, without_sources
 from poolwise.evaluation.verdict import EXPECTED_SPREAD, UNMEASURED, HistoryEffect
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods import DEFAULT_METHOD, name_of_method
-from poolwise.wording import text_table
 
 ROUNDING = 1e-12  # share of the noise up to which a gain is zero
 
@@ -88,9 +87,10 @@ class Gain(Findings):
         line = own[-1] if own else next(iter(self.lines), None)
         return None if line is None else line.effect(rows)
 
-    def __str__(self) -> str:
+    def shown(self) -> Shown:
+        """Return what is printed."""
         if not self.lines:
-            return "Gain: not defined without history or noise."
+            return ["Gain: not defined without history or noise."]
         title = (
             "Gain, model-based: expected reduction of the squared error at the target's rows "
             "(as a share of the noise variance)"
@@ -107,7 +107,7 @@ class Gain(Findings):
             ]
             for x in self.lines
         ]
-        return "\n".join([title, *text_table(head, rows)])
+        return [title, (head, rows)]
 
 
 def gain(

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from poolwise.evaluation.risk import Findings, Risk, largest_difference, problem_of, solved
+from poolwise.evaluation.risk import Findings, Risk, Shown, largest_difference, problem_of, solved
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.moments.progress import tracked
-from poolwise.wording import text_table
 
 SHOWN = 20  # sources that are printed
 
@@ -56,9 +55,10 @@ class Influence(Findings):
 
     lines: tuple[InfluenceLine, ...]
 
-    def __str__(self) -> str:
+    def shown(self) -> Shown:
+        """Return what is printed."""
         if not self.lines:
-            return "Influence: not defined without history or noise."
+            return ["Influence: not defined without history or noise."]
         head = ["left out", "predictions move", "its gain", "95% interval", "largest change"]
         ranked = sorted(self.lines, key=lambda x: -x.moved)
         rows = []
@@ -70,8 +70,7 @@ class Influence(Findings):
             "(gain as a share of the noise variance)"
         )
         more = len(ranked) - SHOWN
-        lines = [title, *text_table(head, rows)]
-        return "\n".join(lines + [f"... and {more} more, which move less."] * (more > 0))
+        return [title, (head, rows), *[f"... and {more} more, which move less."] * (more > 0)]
 
 
 def influence(

@@ -12,7 +12,7 @@ import numpy as np
 from poolwise.errors import BadOption, TooFewRows
 from poolwise.evaluation.future import Features, Future, Outcome, gain_range, outcome_of
 from poolwise.evaluation.gain import gain_of_model
-from poolwise.evaluation.risk import Findings, problem_of, solved
+from poolwise.evaluation.risk import Findings, Shown, problem_of, solved
 from poolwise.evaluation.verdict import (
     HistoryEffect,
     Verdict,
@@ -115,6 +115,11 @@ class Plan(Findings):
             f"From about {about:,.0f} recent rows on ({low} to {high}), history is expected to "
             f"lower the squared error by less than {limit}."
         )
+
+    def shown(self) -> Shown:
+        """Return the verdict and the table."""
+        table: Shown = [self.cells(), self.note] if self.rows else []
+        return [self.verdict.text, *table]
 
     def __str__(self) -> str:
         told = paragraph(self.verdict.text)

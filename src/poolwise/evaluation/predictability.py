@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.evaluation.risk import Findings, problem_of
+from poolwise.evaluation.risk import Findings, Shown, problem_of
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes.imputation import Spectrum, by_penalty
 from poolwise.methods.bayes.priors import NO_RELATION
 from poolwise.methods.bayes.scaling import Scaled, scaled
-from poolwise.wording import text_table
 
 DRAWS = 4000  # of the posterior; enough for two digits
 BIASED = 0.1  # lower end of R squared from which data_pooling counts as biased
@@ -77,9 +76,10 @@ class Predictability(Findings):
 
     lines: tuple[PredictabilityLine, ...]
 
-    def __str__(self) -> str:
+    def shown(self) -> Shown:
+        """Return what is printed."""
         if not self.lines:
-            return "Predictability: every source has every feature."
+            return ["Predictability: every source has every feature."]
         head = ["new feature", "R squared", "95% interval", "mostly from", "lacking in"]
         rows = [
             [
@@ -91,13 +91,13 @@ class Predictability(Findings):
             ]
             for x in self.lines
         ]
-        lines = ["Predictability: how well old features predict new ones", *text_table(head, rows)]
+        shown: Shown = ["Predictability: how well old features predict new ones", (head, rows)]
         if high := list(dict.fromkeys(x.feature for x in self.lines if x.is_high)):
-            lines.append(
+            shown.append(
                 f"{', '.join(high)}: related to old features, so data_pooling, which assumes no "
                 "relation, is biased here."
             )
-        return "\n".join(lines)
+        return shown
 
 
 def predictability(problem: Problem) -> Predictability:

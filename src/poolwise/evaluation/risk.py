@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from html import escape
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,8 +28,11 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.theory import PooledTable
 from poolwise.methods.bayes_pooling import BayesPooling
+from poolwise.wording import html_table, text_table
 
 COVERAGE = 0.95  # of all intervals here
+Shown: TypeAlias = list[str | tuple[list[str], list[list[str]]]]
+"""Sentences, and tables: names of columns, and rows."""
 
 
 class Findings:
@@ -38,8 +42,22 @@ class Findings:
         """Return everything as plain dicts, lists, numbers and strings."""
         return asdict(self)  # type: ignore[call-overload, no-any-return]
 
+    def shown(self) -> Shown:
+        """Return what is printed."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        parts = [[part] if isinstance(part, str) else text_table(*part) for part in self.shown()]
+        return "\n".join(line for part in parts for line in part)
+
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<p>{escape(part)}</p>" if isinstance(part, str) else html_table(*part)
+            for part in self.shown()
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,9 @@ from scipy.special import stdtr
 
 from poolwise._typing import Array
 from poolwise.errors import BadOption
-from poolwise.evaluation.risk import Findings, problem_of
+from poolwise.evaluation.risk import Findings, Shown, problem_of
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
-from poolwise.wording import text_table
 
 CONSTANT = 1e-10  # deviation of a column, relative to its largest number
 NORMAL = 3.0  # kurtosis of the normal distribution, the least that is assumed
@@ -87,15 +86,16 @@ class Shift(Findings):
         sure = [x for x in self.lines if x.p_holm is not None and x.p_holm <= self.level]
         return tuple(sorted(sure, key=lambda x: (x.p or 0.0, -_strength(x))))
 
-    def __str__(self) -> str:
+    def shown(self) -> Shown:
+        """Return what is printed."""
         if not self.lines:
-            return "Shift: no columns to compare."
+            return ["Shift: no columns to compare."]
         found = self.found
         if not found:
-            return (
+            return [
                 f"Shift: none found in {self.tests:,} comparisons of shared columns (location, "
                 "scale, correlation)."
-            )
+            ]
         head = ["source", "what", "column", "source has", "target has", "size"]
         rows = [
             [
@@ -108,14 +108,14 @@ class Shift(Findings):
             ]
             for x in found[:SHOWN]
         ]
-        lines = [
+        shown: Shown = [
             f"Shift: {len(found):,} of {self.tests:,} comparisons of shared columns differ beyond "
             f"chance (level {self.level:g}, all tests together).",
-            *text_table(head, rows),
+            (head, rows),
         ]
         if len(found) > SHOWN:
-            lines.append(f"... and {len(found) - SHOWN:,} more.")
-        return "\n".join(lines)
+            shown.append(f"... and {len(found) - SHOWN:,} more.")
+        return shown
 
 
 def shift(problem: Problem, *, level: float = 0.05) -> Shift:

@@ -10,13 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poolwise.evaluation.risk import Findings, difference, largest_difference, problem_of, solved
+from poolwise.evaluation.risk import (
+    Findings,
+    Shown,
+    difference,
+    largest_difference,
+    problem_of,
+    solved,
+)
 from poolwise.linear.linear_fit import LinearFit, recentred
 from poolwise.linear.problem import Problem
 from poolwise.linear.regress import regress
 from poolwise.linear.theory import PooledTable
 from poolwise.moments.moments import Moments
-from poolwise.wording import named, text_table
+from poolwise.wording import named
 
 LIKELY = 0.5  # probability from which a conflict is named
 SURE = 0.95  # probability from which it is named without "probably"
@@ -102,9 +109,10 @@ class Conflict(Findings):
     def _of_all(self, some: list[str]) -> str:
         return "" if len(self.lines) == 1 else f" ({len(some)} of {len(self.lines)} tables)"
 
-    def __str__(self) -> str:
+    def shown(self) -> Shown:
+        """Return what is printed."""
         if not self.lines:
-            return "Conflict: not defined without history."
+            return ["Conflict: not defined without history."]
         head = ["source", "other level", "other slopes", "verdict", "predictions apart"]
         head.append("largest difference")
         rows = []
@@ -113,7 +121,7 @@ class Conflict(Findings):
             apart = "-" if x.distance is None else f"{x.distance:.2g} sd"
             rows.append([x.source, *likely, x.verdict, apart, largest_difference(x.differences)])
         title = "Conflict: does a source contradict the target?"
-        return "\n".join([title, *text_table(head, rows)])
+        return [title, (head, rows)]
 
 
 def conflict(problem: Problem, *, posterior: LinearFit | None = None) -> Conflict:

@@ -14,6 +14,7 @@ from poolwise.linear.fit import Candidate, Fit, FitParts, PartialEffect
 from poolwise.linear.linear_fit import LinearFit, coefficient_intervals
 from poolwise.linear.problem import Problem
 from poolwise.model.fitted_model import FittedModel
+from poolwise.tables.encoding import Column
 from poolwise.wording import html_table, paragraph, text_table
 
 GAIN = "Expected transfer gain over target_only (squared error, model-based)"
@@ -38,6 +39,10 @@ class CoefficientLine:
         Number of sources that have this column.
     note : str
         Why the coefficient is zero, if it was dropped; or that the target does not determine it.
+    column : str
+        For one of several levels of a text column, that column.
+    reference : str
+        The level that these are compared with; empty if there is none.
     """
 
     name: str
@@ -47,6 +52,13 @@ class CoefficientLine:
     high: float | None
     seen_in: int
     note: str = ""
+    column: str = ""
+    reference: str = ""
+
+    @property
+    def level(self) -> str:
+        """The level of the column."""
+        return self.name.removeprefix(f"{self.column}=")
 
 
 NO_COEFFICIENT = CoefficientLine("", None, None, None, None, 0)
@@ -256,20 +268,23 @@ class Summary:
         sources = len(self.tables) - 1
         head = ["feature", "coef", "std error", "95% interval", "in sources", "note"]
         own = _shown(self.intercept), _shown(self.intercept_std_error)
-        return head, [
-            ["(intercept)", *own, _range(self.intercept_low, self.intercept_high), "-", ""],
-            *(
+        ends = _range(self.intercept_low, self.intercept_high)
+        rows, column = [["(intercept)", *own, ends, "-", ""]], ""
+        for c in self.coefficients:
+            if c.column and c.column != column:
+                rows.append([c.column, *[""] * 4, f"against {c.reference}" if c.reference else ""])
+            column = c.column
+            rows.append(
                 [
-                    c.name,
+                    f"  {c.level}" if column else c.name,
                     _shown(c.coef),
                     _shown(c.std_error),
                     _range(c.low, c.high),
                     f"{c.seen_in} of {sources}" if sources else "-",
                     c.note,
                 ]
-                for c in self.coefficients
-            ),
-        ]
+            )
+        return head, rows
 
 
 def summary_of(model: FittedModel, told: Sequence[PoolwiseWarning] = ()) -> Summary:
@@ -278,6 +293,7 @@ def summary_of(model: FittedModel, told: Sequence[PoolwiseWarning] = ()) -> Summ
         model.known_problem("summary"),
         model.fit,
         method=model.name,
+        columns=model.columns,
         transform=model.transform.name,
         transfer_gain=model.transfer_gain,
         cautions=(*model.cautions, *map(str, told)),
@@ -289,11 +305,12 @@ def summarise(
     fit: Fit,
     *,
     method: str,
+    columns: Sequence[Column] = (),
     transfer_gain: float | None = None,
     cautions: Sequence[str] = (),
     transform: str = "",
 ) -> Summary:
-    """Return the summary of a fit of a problem."""
+    """Return the summary of a fit of a problem; ``columns`` tell which levels belong together."""
     parts = fit.parts()
     linear, asked = parts.linear, parts.problem or problem
     tables = [SourceLine("target", asked.target.rows, (), linear.noise, 1.0)]
@@ -310,7 +327,7 @@ def summarise(
         for name, s in asked.sources.items()
     ]
     shown = parts.coefficients
-    first, *rest = [NO_COEFFICIENT] if shown is None else _coefficients(asked, shown)
+    first, *rest = [NO_COEFFICIENT] if shown is None else _coefficients(asked, shown, columns)
     return Summary(
         method=method,
         response=problem.response,
@@ -329,12 +346,16 @@ def summarise(
     )
 
 
-def _coefficients(problem: Problem, fit: LinearFit) -> list[CoefficientLine]:
+def _coefficients(
+    problem: Problem, fit: LinearFit, columns: Sequence[Column]
+) -> list[CoefficientLine]:
+    text = {name: c for c in columns if len(c.outputs) > 1 for name in c.outputs}
     errors, ends = fit.standard_errors, coefficient_intervals(fit)
     lines = []
     for j, (name, coef) in enumerate([("", fit.intercept), *zip(fit.names, fit.coef, strict=True)]):
         is_known = name not in fit.dropped
         low, high = (None, None) if ends is None or not is_known else map(float, ends[j])
+        own = text.get(name)
         lines.append(
             CoefficientLine(
                 name=name,
@@ -344,6 +365,8 @@ def _coefficients(problem: Problem, fit: LinearFit) -> list[CoefficientLine]:
                 high=high,
                 seen_in=sum(name in s.names for s in problem.sources.values()),
                 note=(fit.dropped.get(name, "") or _known_from(problem, name)) if j else "",
+                column="" if own is None else own.name,
+                reference="" if own is None or own.full else str((own.levels or ("",))[0]),
             )
         )
     return lines

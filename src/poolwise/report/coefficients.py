@@ -30,7 +30,8 @@ def coefficients(intake: Intake, summary: Summary, fit: Fit) -> dict[str, Any]:
     text, label = f"History has {known}. {NEW}", "with history" if has_history else "this model"
     what = "prediction"
     if parts.plain is not None:
-        summary = summarise(problem, parts.plain, method=summary.method)
+        method, own_fit = summary.method, parts.plain
+        summary = summarise(problem, own_fit, method=method, columns=intake.columns)
         label = f"linear candidate{', with history' if has_history else ''}"
         share = next(c.weight for c in parts.candidates if c.name == "linear")
         text, what = f"{NOT_LINEAR}, which has {share:.0%} of the weight.", "linear prediction"
@@ -46,6 +47,9 @@ def coefficients(intake: Intake, summary: Summary, fit: Fit) -> dict[str, Any]:
         lines.append(
             {
                 "name": own.name,
+                "column": own.column,
+                "level": own.level,
+                "reference": own.reference,
                 "seen_in": own.seen_in,
                 "note": own.note or other.note,
                 "deviation": size,

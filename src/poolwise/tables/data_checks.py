@@ -57,10 +57,10 @@ def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
     for name, source in problem.sources.items():
         for caution in _of_columns(name, source, problem) if source.rows >= ENOUGH_ROWS else ():
             # Rows that lack a column are part of their table, which has its units once.
-            table, column = name.partition(" without ")[0], caution.about.get("column")
-            if column is None or not (_is_in_target(name, problem) or (table, column) in told):
+            key = name.partition(" without ")[0], str(caution.about.get("column"))
+            if "column" not in caution.about or not (_is_in_target(name, problem) or key in told):
                 yield caution
-            told.add((table, str(column)))
+            told.add(key)
 
 
 def _is_in_target(source: str, problem: Problem) -> bool:

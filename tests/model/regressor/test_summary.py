@@ -1,6 +1,7 @@
 """The summary of a fit: coefficients, their errors, and what they come from."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from poolwise import PooledRegressor
@@ -59,3 +60,16 @@ def test_the_standard_errors_are_those_of_statsmodels():
     expected = sm.OLS(y, sm.add_constant(X)).fit()
     ours = [summary.intercept_std_error, *(c.std_error for c in summary.coefficients)]
     np.testing.assert_allclose(ours, expected.bse, rtol=1e-10)
+
+
+def test_levels_of_one_column_stand_below_its_name():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"site": list("nsw") * 20, "kind": list("ab") * 30, "x": rng.normal(size=60)})
+    model = PooledRegressor().fit(X, rng.normal(size=60))
+    head, rows = model.summary().coefficient_cells()
+    names = ["(intercept)", "site", "  s", "  w", "kind=b", "x"]  # of two levels, one has a row
+    assert [row[0] for row in rows] == names
+    assert rows[1][1:] == ["", "", "", "", "against n"]
+    assert [c.name for c in model.summary().coefficients] == ["site=s", "site=w", "kind=b", "x"]
+    assert {len(row) for row in rows} == {len(head)}
+    assert "<td>&emsp;s</td>" in model.summary()._repr_html_()
