@@ -6,7 +6,7 @@ import pytest
 
 from poolwise.linear.fit import Candidate, PartialEffect
 from poolwise.methods.boosting.candidates import WORDS
-from poolwise.model.summary import MeanTrees, TreeSummary
+from poolwise.model.tree_summary import MeanTrees, TreeSummary
 from tests.methods.nonlinear import fitted
 
 

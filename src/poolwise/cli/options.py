@@ -59,7 +59,7 @@ Tables = Annotated[
     typer.Argument(
         metavar="[HISTORY]... RECENT",
         help="History tables (files, 'patterns*', folders or .moments.json), then the recent "
-        "table, which has all columns. CSV, Parquet or Feather; - reads CSV from standard input.",
+        "table, which has all columns. CSV, Parquet, Feather or Excel; - reads CSV from stdin.",
         show_default=False,
     ),
 ]

@@ -22,7 +22,7 @@ from poolwise.linear.problem import Method, Problem
 from poolwise.linear.response_transform import ResponseTransform
 from poolwise.methods import DEFAULT_METHOD, name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
-from poolwise.model.summary import MeanTrees, TreeSummary
+from poolwise.model.tree_summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked
 from poolwise.numerics.options import Precision, check_seed
 from poolwise.tables.data_checks import suspicions

@@ -21,7 +21,7 @@ from poolwise.evaluation.verdict import (
     verdict,
 )
 from poolwise.methods import DEFAULT_METHOD
-from poolwise.model.summary import MeanTrees
+from poolwise.model.tree_summary import MeanTrees
 from poolwise.wording import html_table, paragraph, plural, text_table
 
 FEW_TEST_ROWS = 5  # with fewer, the RMSE of a fold is far from the RMSE of all rows

@@ -14,7 +14,7 @@ from poolwise.linear.fit import finite, plain
 from poolwise.linear.problem import Problem
 from poolwise.methods import method_of, name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
-from poolwise.model.summary import TreeSummary
+from poolwise.model.tree_summary import TreeSummary
 from poolwise.report.coefficients import coefficients
 from poolwise.report.column_roles import columns
 from poolwise.report.findings import findings

@@ -70,7 +70,9 @@ def residuals(
         "outliers": [point(k) for k in out[:LISTED].tolist()],
         "outlier_count": len(out),
     }
-    return {**found, "text": _text(found)}
+    named = intake.problem.response
+    scale = f" Predictions and residuals are of {named}." if intake.transform.name else ""
+    return {**found, "text": f"{_text(found)}{scale}"}
 
 
 def _drawn(rows: int, out: NDArray[np.intp], random_state: int) -> list[int]:
