@@ -110,6 +110,6 @@ def poolwise(
 
     poolwise predict model.json new.csv -o predicted.csv
 
-    Tables are CSV, Parquet, Feather or Excel; columns are matched by name. 'poolwise fit --help' lists the
-    options of a command.
+    Tables are CSV, Parquet, Feather or Excel; columns are matched by name. 'poolwise fit --help'
+    lists the options of a command.
     """

@@ -29,7 +29,7 @@ def predict_rows(
         str,
         typer.Argument(
             metavar="ROWS",
-            help="The rows to predict: CSV, Parquet, Feather or Excel; - reads CSV from standard input.",
+            help="The rows to predict: CSV, Parquet, Feather or Excel; - reads CSV from stdin.",
             show_default=False,
         ),
     ],

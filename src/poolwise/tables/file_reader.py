@@ -133,7 +133,7 @@ class Reader:
             name = path.name.removesuffix(path.suffix) if self.file.codec else path.name
             hint = hint.format(stem=name.partition(".")[0], name=name)
             called = self.file.codec or NAMES[self.file.format]
-            message = f"{str(path)!r} is not {called}, as its name says: it is {what}."
+            message = f"{str(path)!r} is {what}, and its name says {called}."
             raise BadFile(message, hint, file=str(path), content=begins)
 
     def _bad(self, why: str, column: str | None = None) -> BadFile:

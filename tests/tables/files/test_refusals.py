@@ -87,23 +87,21 @@ def test_a_file_that_is_cut_in_the_middle_of_its_rows_is_named(tmp_path, target,
 )
 def test_a_mislabelled_file_is_named(tmp_path, target, rows, is_really, named):
     path = write(rows, tmp_path / f"old.{is_really}").rename(tmp_path / f"x.{named}")
-    with pytest.raises(
-        BadFile, match=rf"x\.{named}' is not .*as its name says: it is .*[Rr]ename it"
-    ):
+    with pytest.raises(BadFile, match=rf"x\.{named}' is .*, and its name says .*[Rr]ename it"):
         read(target, path)
 
 
 @pytest.mark.parametrize(
     ("beginning", "told"),
     [
-        (b"PK\x03\x04\x14\0\6\0", "a zip archive. Unpack it"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"an old Excel file \(.xls\). Save it as CSV"),
+        (b"PK\x03\x04\x14\0\6\0", "a zip archive, and its name says CSV. Unpack it"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"an old Excel file \(.xls\), .* Save it as CSV"),
         (b"SQLite format 3\0", "an SQLite database"),
     ],
 )
 def test_what_a_file_called_csv_really_is_is_told(tmp_path, beginning, told):
     (tmp_path / "old.csv").write_bytes(beginning + bytes(500))
-    with pytest.raises(BadFile, match=rf"old\.csv' is not CSV.*{told}"):
+    with pytest.raises(BadFile, match=rf"old\.csv' is {told}"):
         moments_of(tmp_path / "old.csv")
 
 

@@ -94,7 +94,9 @@ def test_excel_under_another_name_and_damaged_is_told(tmp_path, rows, monkeypatc
     rows.to_excel(tmp_path / "old.xlsx", index=False)
     whole = (tmp_path / "old.xlsx").read_bytes()
     (tmp_path / "x.csv").write_bytes(whole)
-    with pytest.raises(BadFile, match=r"x.csv' is not CSV.*an Excel file. Rename it to x.xlsx"):
+    with pytest.raises(
+        BadFile, match=r"x.csv' is an Excel file, and its name says CSV. Rename it to x.xlsx"
+    ):
         moments_of(tmp_path / "x.csv")
     (tmp_path / "cut.xlsx").write_bytes(whole[:2000])
     with pytest.raises(BadFile, match=r"cut.xlsx'"):
@@ -103,7 +105,9 @@ def test_excel_under_another_name_and_damaged_is_told(tmp_path, rows, monkeypatc
     with pytest.raises(BadFile, match=r"old Excel file.*Save it as .xlsx"):
         moments_of(tmp_path / "old.xls")
     (tmp_path / "x.csv").write_bytes(gzip.compress(b"a,y\n1,2\n"))
-    with pytest.raises(BadFile, match=r"compressed by gzip. Rename it to x.csv.gz"):
+    with pytest.raises(
+        BadFile, match=r"compressed by gzip, and its name says CSV. Rename it to x.csv.gz"
+    ):
         moments_of(tmp_path / "x.csv")
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     with pytest.raises(NotInstalled, match=r"openpyxl.*poolwise\[excel\]"):
