@@ -68,7 +68,7 @@ VERBS = {
                         "low": MAYBE,
                         "high": MAYBE,
                         "seen_in": int,
-                        "note": str,
+                        **dict.fromkeys(("note", "column", "reference"), str),
                     }
                 ],
                 "tables": [
@@ -87,6 +87,7 @@ VERBS = {
                 "reason": str,
                 "trees": (dict, type(None)),
                 "share": MAYBE,
+                "transform": str,
             },
             "warnings": WARNINGS,
         },

@@ -206,7 +206,7 @@ def test_headings_go_down_one_level_at_a_time(made):
 def test_every_table_has_a_caption_and_every_head_says_what_it_heads(made):
     page = page_of(made)
     assert len(page.all("table")) == len(page.all("caption")) > 3
-    assert {a.get("scope") for a in page.all("th")} <= {"col", "colgroup", "row"}
+    assert {a.get("scope") for a in page.all("th")} <= {"col", "colgroup", "row", "rowgroup"}
     regions = [a for a in page.all("div") if a.get("role") == "region"]
     assert len(regions) == len(page.all("table"))
     assert all(a["tabindex"] == "0" for a in regions)
