@@ -66,7 +66,10 @@ class CsvReader(Reader):
         except LookupError:  # the reader says so
             return []
         lines = QUOTED.sub("", text).splitlines()
-        lines = lines[: len(lines) - (len(head) == SHOWN)][int(self.words.get("skip_rows", 0)) :]
+        if len(lines) > 1 and not text.endswith("\n"):
+            del lines[-1]  # it may go on
+        skipped = self.words.get("skip_rows", 0)
+        lines = lines[skipped if isinstance(skipped, int) else 0 :]
         return [line for line in lines if line.strip()]
 
     def _batches(self, names: list[str], types: Mapping[str, Any], rows: Any) -> Iterator[Batch]:

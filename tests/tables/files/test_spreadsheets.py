@@ -48,6 +48,14 @@ def test_a_csv_file_shows_how_it_is_written(tmp_path, rows, sep, decimal, told, 
     assert_same(moments_of(Files(path, csv=given)), found)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.zst"])
+def test_long_files_show_it_too(tmp_path, rows, suffix):
+    long = pd.concat([rows] * 500, ignore_index=True)
+    long.to_csv(tmp_path / f"old{suffix}", index=False, sep=";", decimal=",")
+    with pytest.warns(DataWarning, match="semicolons and decimal commas"):
+        assert_same(moments_of(tmp_path / f"old{suffix}"), moments_of(long))
+
+
 def test_usual_files_are_read_as_ever_and_without_a_note(tmp_path, rows):
     path = tmp_path / "old.csv"
     for text in (rows["site"] + "; or 1,5", rows["site"] + '"|', '"a\nb;c"' + rows["site"]):
