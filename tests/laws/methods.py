@@ -13,6 +13,7 @@ from tests.linear_methods import LINEAR_METHODS
 CLOSE = 1e-8
 
 NEEDS_ROWS = {"kernel_transfer"}
+USES_ROWS = {"target_ridge"}  # which choose its penalty, where they are known
 NEEDS_MANY_ROWS = {"monotone_likelihood"}
 DEPENDS_ON_UNITS = {
     "feature_transfer": "its penalty is a sum of squares of coefficients, which have units",
@@ -20,6 +21,7 @@ DEPENDS_ON_UNITS = {
 }
 SHRINKS = {
     "bayes_pooling": "it shrinks: its priors have a say, with or without sources",
+    "target_ridge": "it shrinks",
 }
 
 

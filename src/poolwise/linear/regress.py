@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from poolwise._typing import Array
 from poolwise.errors import BadOption, DigitsLost, PoolwiseWarning, RankDeficient
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.student_t import NORMAL, StudentT
@@ -25,7 +26,7 @@ def regress(
     features: Sequence[str] | None = None,
     *,
     intercept: bool = True,
-    ridge: float = 0.0,
+    ridge: float | Array = 0.0,
     ddof: Ddof = "unbiased",
     label: str = "the data",
 ) -> LinearFit:
@@ -41,7 +42,7 @@ def regress(
         Names of the features; all other columns unless given.
     intercept : bool, default=True
         Whether to fit an intercept.
-    ridge : float, default=0.0
+    ridge : float or array of shape (d,), default=0.0
         Added to the diagonal of the features' scatter.
     ddof : {"unbiased", "mle"}, default="unbiased"
         Divide the residual by (rows - coefficients), or by rows.
@@ -73,7 +74,7 @@ def regress(
             spread = (mean * (solution.inverse @ mean[:, None])[:, 0]).total()
             at_zero = float((Pair.of(1.0) / moments.weight_pair + spread).high)
     covariance = None
-    if noise is not None and ridge == 0.0:
+    if noise is not None and not np.any(ridge):
         covariance = np.zeros((len(names) + 1, len(names) + 1))
         covariance[0, 0] = noise / moments.weight if intercept else 0.0
         covariance[1:, 1:] = noise * solution.inverse.high
@@ -98,7 +99,7 @@ def solve_named(
     responses: Sequence[str],
     *,
     intercept: bool = True,
-    ridge: float = 0.0,
+    ridge: float | Array = 0.0,
 ) -> Solution:
     """Least squares of several columns on the same features, by name."""
     at, to, exact = moments.index(features), moments.index(responses), moments.sums is not None

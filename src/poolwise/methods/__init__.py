@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from poolwise.methods.offset import Offset as Offset
     from poolwise.methods.source_columns_only import SourceColumnsOnly as SourceColumnsOnly
     from poolwise.methods.target_only import TargetOnly as TargetOnly
+    from poolwise.methods.target_ridge import TargetRidge as TargetRidge
 
 METHODS: dict[str, type[Any]]  # made by __getattr__
 DEFAULT_METHOD = "bayes_pooling"
@@ -37,6 +38,7 @@ DEFAULT_METHOD = "bayes_pooling"
 METHOD_LABELS = {
     "bayes_pooling": "Bayes pooling",
     "target_only": "Least squares on the recent rows, history dropped",
+    "target_ridge": "Ridge regression on the recent rows, history dropped",
     "data_pooling": "Data pooling: new columns at their mean, rows weighed",
     "feature_transfer": "New columns predicted from old ones, linearly",
     "kernel_transfer": "New columns predicted from old ones, by a kernel",

@@ -40,7 +40,7 @@ def solve(
     scatter: Scatter,
     features: Sequence[int],
     responses: Sequence[int],
-    ridge: float = 0.0,
+    ridge: float | Array = 0.0,
     about_zero: Array | None = None,
     *,
     exact: bool = False,
@@ -66,7 +66,7 @@ def solve(
     scale = np.where(there, 2.0 ** -np.floor(np.log2(np.where(there, size, 1.0)) / 2.0), 0.0)
     S = picked.pair.scaled(scale[:, None] * scale)
     left = S[:p, :p]  # of the equations; without the ridge it gives the residual
-    if ridge:
+    if np.any(ridge):
         left = left + Pair.of(np.diag(scale[:p] ** 2)) * Pair.of(ridge)
     varies = np.flatnonzero(there[:p])
     part = varies[:, None], varies
