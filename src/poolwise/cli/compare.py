@@ -11,9 +11,9 @@ from poolwise.cli.options import (
     AsJson,
     HistoryOptions,
     Label,
+    SplitOptions,
     Tables,
     check_method,
-    folds_option,
     method_option,
     names_in,
     with_options,
@@ -34,9 +34,7 @@ def compare_methods(
             show_default=False,
         ),
     ] = None,
-    folds: Annotated[
-        int | None, folds_option("Folds of the recent rows, repeated up to four times; default: 5.")
-    ] = None,
+    split: SplitOptions,
     options: HistoryOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -51,14 +49,14 @@ def compare_methods(
     methods = [check_method(m) for m in names_in(method)]
     with (
         running(quiet=as_json) as cautions,
-        input_tables(tables, label, options, quiet=as_json) as given,
+        input_tables(tables, label, options, split, quiet=as_json) as given,
     ):
         from poolwise.evaluation.compare import compare
 
         found = compare(
             **given.data,
             methods=methods or (None if given.sources or given.incomplete else ["target_only"]),
-            cv=folds,
+            **given.split,
             response=label,
             response_transform=options.response_transform,
             precision=options.precision,
@@ -71,6 +69,7 @@ def compare_methods(
             "columns": given.account.to_dict(),
             "rows": {"target": found.target_rows, "history": found.history_rows},
             "baseline": found.baseline,
+            "split": found.split,
             "methods": found.table(),
             "trees": {m: asdict(made) for m, made in found.trees.items()},
             "left_out": [{"method": m, "why": why} for m, why in found.skipped.items()],

@@ -17,6 +17,7 @@ from poolwise.cli.options import (
     HistoryOptions,
     Label,
     Method,
+    SplitOptions,
     Tables,
     check_out,
     out_option,
@@ -41,6 +42,7 @@ def fit_model(
         typer.Option(help="A report to write (.html or .json).", show_default=False),
     ] = None,
     method: Method = DEFAULT_METHOD,
+    split: SplitOptions,
     options: HistoryOptions,
     moments: Annotated[
         bool,
@@ -70,7 +72,7 @@ def fit_model(
     written: list[Path] = []
     with (
         running(quiet=as_json, written=written) as cautions,
-        input_tables(tables, label, options, quiet=as_json) as given,
+        input_tables(tables, label, options, split, quiet=as_json) as given,
     ):
         if report is None:
             model, verdict = _fitted(given, method, options)
@@ -108,6 +110,7 @@ def _fitted(given: InputTables, method: str, options: HistoryOptions) -> tuple[A
     """Fit a model; return it and the verdict, measured on held-out rows of the recent table."""
     from poolwise.evaluation import diagnose
     from poolwise.evaluation.compare import measured_effect
+    from poolwise.evaluation.splitting import split_by
     from poolwise.methods import method_of, with_seed
     from poolwise.model.fitted_model import fit_kept, warn
     from poolwise.model.regressor import PooledRegressor
@@ -119,9 +122,12 @@ def _fitted(given: InputTables, method: str, options: HistoryOptions) -> tuple[A
         response_transform=options.response_transform,
         precision=options.precision,
     )
-    intake, told = fit_kept(model, **given.data)
-    warn(told)
-    measured = measured_effect(intake, method_of(own), random_state=options.seed)
+    X, splitting, about_rows = split_by(given.X, **given.split)
+    intake, told = fit_kept(model, **given.data | {"X": X})
+    warn((*about_rows, *told))
+    measured = measured_effect(
+        intake, method_of(own), splitting=splitting, random_state=options.seed
+    )
     return model, replace(diagnose(model), measured=measured).verdict
 
 

@@ -103,6 +103,8 @@ HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
         "Add rows, leave the column out with --drop, or use a smaller --min-rows.",
     ),
     (LeftOut, "dropped", "--nulls split uses the rows that lack a feature."),
+    (DataWarning, "groups", "Hold out whole groups with --group {typed}."),
+    (DataWarning, "time", "Test on later rows with --time {typed}."),
     (DataWarning, "source", "Other units, or scaled in one table only?"),
     (DigitsLost, "precision", "Use --precision {precision}."),
     (PredictionsBounded, "bounds", "Check the columns of these rows."),

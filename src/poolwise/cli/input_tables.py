@@ -17,7 +17,7 @@ import typer
 
 from poolwise.cli.interrupts import import_pandas
 from poolwise.cli.messages import name, tell, wrong_option
-from poolwise.cli.options import HistoryOptions, csv_options, names_in
+from poolwise.cli.options import HistoryOptions, SplitOptions, csv_options, names_in
 from poolwise.cli.screen import say, show_account
 from poolwise.errors import BadColumns, DataWarning
 from poolwise.wording import listed, plural
@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # at run time, help would wait for numpy
 MOMENTS = ".moments.json"
 TARGET = "target"  # the name of the recent table in a summary
 STDIN, STDIN_NAME = "-", "standard input"
+AT_RANDOM = SplitOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,7 @@ class InputTables:
     sources: dict[str, Any]  # history: opened files, or moments
     files: dict[str, list[str]]  # files of each table, without standard input
     account: Account  # how the columns were matched
+    split: dict[str, Any]  # arguments of compare and report: how the recent rows are split
 
     @property
     def data(self) -> dict[str, Any]:
@@ -74,7 +76,12 @@ class InputTables:
 
 @contextmanager
 def input_tables(
-    tables: Sequence[str], label: str, options: HistoryOptions, *, quiet: bool
+    tables: Sequence[str],
+    label: str,
+    options: HistoryOptions,
+    split: SplitOptions = AT_RANDOM,
+    *,
+    quiet: bool,
 ) -> Iterator[InputTables]:
     """Read the recent table, which comes last, and open its history; print how columns match."""
     *history, recent = tables
@@ -90,7 +97,7 @@ def input_tables(
         import_pandas()
         at = dict(zip(typed, paths, strict=True))
         found = {source: [at[p] for p in own] for source, own in named.items()}
-        given = _matched(called, at[recent], found, label, options)
+        given = _matched(called, at[recent], found, label, options, split)
         if not quiet:
             show_account(given.account)
             say()
@@ -134,8 +141,11 @@ def _matched(
     named: Mapping[str, Sequence[str]],
     label: str,
     options: HistoryOptions,
+    split: SplitOptions,
 ) -> InputTables:
     """Open every table once, match columns, and read the recent table."""
+    import narwhals as nw
+
     from poolwise.tables.column_account import Account
     from poolwise.tables.memory import open_table
 
@@ -147,17 +157,19 @@ def _matched(
     files |= {n: _files_of(source, named[n]) for n, source in sources.items()}
     _check_given_once(recent, files)
     there = {n: _columns_of(source, columns) for n, source in sources.items()}
-    unwanted = _unwanted(recent, columns, there, label, options)
+    unwanted = _unwanted(recent, columns, there, label, options, split)
     weights = [] if options.weights is None else [options.weights]
     account = Account.of(
         label, columns, there, target_name=recent, unwanted=unwanted, weights=weights
     )
-    wanted = [n for n in columns if n in (*account.features, label, *weights)]
+    apart = {"groups": split.group, "time": split.time}
+    wanted = [n for n in columns if n in (*account.features, label, *weights, *apart.values())]
     texts = names_in(options.text)
     table = read_file(reader, wanted, number_types(reader.schema, texts))
     for text in (n for n in texts if n in wanted):  # categories, although they may look numeric
         at = wanted.index(text)
         table = table.set_column(at, text, table.column(at).dictionary_encode())
+    frame = nw.from_native(table)
     numbers = {n: table.column(n).to_numpy(zero_copy_only=False) for n in (label, *weights)}
     return InputTables(
         X=open_table(table.select(list(account.features)), recent),
@@ -166,6 +178,8 @@ def _matched(
         sources={n: _without(source, there[n], unwanted) for n, source in sources.items()},
         files={n: own for n, own in files.items() if Path(own[0]).name != f"{STDIN_NAME}.csv"},
         account=account,
+        split={option: n and frame[n] for option, n in apart.items()}
+        | {"cv": split.folds, "repeats": split.repeats},
     )
 
 
@@ -228,22 +242,28 @@ def _unwanted(
     sources: Mapping[str, Sequence[str]],
     label: str,
     options: HistoryOptions,
+    split: SplitOptions,
 ) -> dict[str, str]:
     """Return the columns that an option leaves out, and which option."""
     wanted, drop = names_in(options.features), names_in(options.drop)
     apart = [n for n in (label, options.weights) if n is not None]
-    for option, names in (("--features", wanted), ("--drop", drop)):
+    groups, times = ([n] if n else [] for n in (split.group, split.time))
+    named = {"--features": wanted, "--drop": drop, "--group": groups, "--time": times}
+    for option, names in named.items():
         if mine := [n for n in names if n in apart]:
             what = "column to predict" if mine[0] == label else "column of row weights"
             raise wrong_option(f"{mine[0]!r} is the {what}.", option)
-    if unknown := [n for n in (*apart, *wanted, *names_in(options.text)) if n not in columns]:
+    texts = names_in(options.text)
+    if unknown := [n for n in (*apart, *wanted, *texts, *groups, *times) if n not in columns]:
         raise BadColumns.missing(unknown, columns, recent)
     everywhere = list(dict.fromkeys([*columns, *(n for own in sources.values() for n in own)]))
     if unknown := [n for n in drop if n not in everywhere]:
         raise BadColumns.missing(unknown, everywhere, "One of the tables")
     others = [n for n in columns if wanted and n not in (*wanted, *apart)]
-    return dict.fromkeys(others, "--features does not name it") | dict.fromkeys(
-        drop, "--drop names it"
+    return (
+        dict.fromkeys(others, "--features does not name it")
+        | dict.fromkeys(drop, "--drop names it")
+        | dict.fromkeys(groups, "--group holds out its groups")
     )
 
 

@@ -44,11 +44,6 @@ def nulls_option(help_text: str) -> Any:
     return typer.Option(metavar="NAME", help=help_text)
 
 
-def folds_option(help_text: str) -> Any:
-    """Return --folds, the number of folds of the recent rows."""
-    return typer.Option(min=2, help=help_text, show_default=False)
-
-
 def out_option(help_text: str, *, show_default: bool = False) -> Any:
     """Return --out, the file or folder to write."""
     return typer.Option("--out", "-o", help=help_text, show_default=show_default)
@@ -155,6 +150,39 @@ class HistoryOptions(ReadingOptions):
         if self.log and self.sqrt:
             raise wrong_option("--log and --sqrt are two transforms. Use one of them.", "--sqrt")
         return "log" if self.log else "sqrt" if self.sqrt else None
+
+
+@dataclass(frozen=True)
+class SplitOptions:
+    """How commands that measure on held-out recent rows split them."""
+
+    folds: Annotated[
+        int | None,
+        typer.Option(min=2, help="Folds of the recent rows; default: 5.", show_default=False),
+    ] = None
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="How often folds are drawn; default: one to four.", show_default=False
+        ),
+    ] = None
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A column of persons, houses or the like: all rows of one are held out together. "
+            "It is then no feature.",
+            show_default=False,
+        ),
+    ] = None
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A column of times: recent rows are tested on models of earlier ones.",
+            show_default=False,
+        ),
+    ] = None
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -17,9 +17,9 @@ from poolwise.cli.options import (
     HistoryOptions,
     Label,
     Method,
+    SplitOptions,
     Tables,
     check_out,
-    folds_option,
     out_option,
     with_options,
 )
@@ -41,8 +41,8 @@ def write_report(
     title: Annotated[
         str | None, typer.Option(help="Title of the page.", show_default=False)
     ] = None,
-    folds: Annotated[int | None, folds_option("Folds of the recent rows; default: 5.")] = None,
     method: Method = DEFAULT_METHOD,
+    split: SplitOptions,
     options: HistoryOptions,
     force: Force = False,
     as_json: AsJson = False,
@@ -57,9 +57,9 @@ def write_report(
     written: list[Path] = []
     with (
         running(quiet=as_json, written=written) as cautions,
-        input_tables(tables, label, options, quiet=as_json) as given,
+        input_tables(tables, label, options, split, quiet=as_json) as given,
     ):
-        made = report_on(given, method, options, folds=folds, title=title)
+        made = report_on(given, method, options, title=title)
         rows = {"target": made.data["target_rows"], "history": made.data["history_rows"]}
         given.warn_if_swapped(sum(rows.values()))
         stop_if_interrupted()
@@ -84,7 +84,6 @@ def report_on(
     method: str,
     options: HistoryOptions,
     *,
-    folds: int | None = None,
     title: str | None = None,
 ) -> Report:
     """Return the report of a method, with the names of the files and the command."""
@@ -97,7 +96,7 @@ def report_on(
         response=given.account.response,
         response_transform=options.response_transform,
         precision=options.precision,
-        cv=folds,
+        **given.split,
         random_state=options.seed,
         title=title,
         files=given.files,

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
 
 from poolwise._typing import Array
 from poolwise.errors import BadWeights, NeedsRows, TooFewRows
 from poolwise.evaluation.comparison import Comparison
 from poolwise.evaluation.gain import gain
-from poolwise.evaluation.target_folds import BASELINE, FEWEST, TargetRows, contenders_of, method_in
+from poolwise.evaluation.splitting import AT_RANDOM, FEWEST, Splitting, split_by
+from poolwise.evaluation.target_folds import BASELINE, RIVALS, TargetRows, contenders_of, method_in
 from poolwise.evaluation.verdict import HistoryEffect
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method, Problem
@@ -38,6 +38,9 @@ def compare(
     sources: Any = None,
     methods: Any = None,
     cv: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    repeats: int | None = None,
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
@@ -62,11 +65,21 @@ def compare(
         accepts NaN: it is fitted on all rows, stacked, with NaN where a source lacks a column. A
         mapping gives labels. By default every linear method, and scikit-learn's
         HistGradientBoostingRegressor as ``trees_on_nan``; methods that grow trees, such as
-        ``boosted_pooling``, take seconds per fold and must be named. ``target_only`` is always
-        included, since the others are compared with it.
+        ``boosted_pooling``, take seconds per fold and must be named. ``target_ridge``, with
+        which the others are compared, and ``target_only`` are always included.
     cv : int, splitter or iterable, optional
         How to split the complete target rows; by default five folds, four times, or less often if
-        a fit takes long. An integer is a number of folds, repeated as often.
+        a fit takes long. An integer is a number of folds, repeated as often. A splitter of
+        scikit-learn gets the complete target rows and their groups; in a list of (train, test),
+        positions are rows of ``X``.
+    groups : array-like or str, optional
+        The group of each row of ``X``, or a column of ``X``, which is then no feature. Whole groups
+        are held out: rows of one person or house are never in a training and a test set.
+    time : array-like or str, optional
+        The time of each row of ``X``, or a column of ``X``, which stays a feature. Each fold tests
+        a part of the later half of the rows, and trains on all rows before it.
+    repeats : int, optional
+        How often the random folds are drawn.
     sample_weight : array-like, optional
         Row weights of the target.
     fit_intercept : bool, default=True
@@ -86,7 +99,7 @@ def compare(
     Returns
     -------
     Comparison
-        Scores per method and fold, differences against ``target_only`` with a corrected test, and
+        Scores per method and fold, differences against ``target_ridge`` with a corrected test, and
         the verdict. It prints as a table.
 
     Examples
@@ -98,8 +111,9 @@ def compare(
     >>> y = X @ [1.0, 2.0, 1.0] + rng.normal(size=330)
     >>> result = compare(X[300:], y[300:], sources=(X[:300, :2], y[:300]), methods=["data_pooling"])
     >>> [row["method"] for row in result.table()]
-    ['data_pooling', 'target_only']
+    ['data_pooling', 'target_ridge', 'target_only']
     """
+    X, splitting, told = split_by(X, groups=groups, time=time, cv=cv, repeats=repeats)
     intake = gather(
         X,
         y,
@@ -110,10 +124,10 @@ def compare(
         precision=precision,
         transform=ResponseTransform.of(response_transform),
     )
-    for caution in (*intake.cautions, *suspicions(intake.problem)):
+    for caution in (*told, *intake.cautions, *suspicions(intake.problem)):
         warnings.warn(caution, stacklevel=2)
     return compare_intake(
-        intake, methods=methods, cv=cv, random_state=random_state, progress=progress
+        intake, methods=methods, splitting=splitting, random_state=random_state, progress=progress
     )
 
 
@@ -121,7 +135,7 @@ def compare_intake(
     intake: Intake,
     *,
     methods: Any = None,
-    cv: Any = None,
+    splitting: Splitting = AT_RANDOM,
     random_state: int = 0,
     progress: bool | None = None,
     judged: str | None = None,
@@ -130,7 +144,7 @@ def compare_intake(
     check_seed(random_state)
     contenders = contenders_of(methods, random_state)
     data = TargetRows.of(intake)
-    folds = data.folds(cv, repeats_of(intake.problem, contenders, judged), random_state)
+    folds = data.folds(splitting, repeats_of(intake.problem, contenders, judged), random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
     made: dict[str, list[TreeSummary]] = {}
@@ -163,6 +177,7 @@ def compare_intake(
         trees={label: MeanTrees.of(each) for label, each in made.items()},
         judged=judged,
         scale=intake.problem.response if intake.transform.name else "",
+        split=splitting.text,
     )
     method = found.judged_method
     if not intake.problem.sources or (method is not None and method not in found.scores):
@@ -176,7 +191,12 @@ def compare_intake(
 
 
 def measured_effect(
-    intake: Intake, method: Method, *, random_state: int = 0, progress: bool | None = None
+    intake: Intake,
+    method: Method,
+    *,
+    splitting: Splitting = AT_RANDOM,
+    random_state: int = 0,
+    progress: bool | None = None,
 ) -> HistoryEffect | None:
     """Return the effect of history on held-out target rows, in the folds of :func:`compare`.
 
@@ -187,8 +207,9 @@ def measured_effect(
         return None
     name = name_of_method(method)
     how: dict[str, Any] = {"random_state": random_state, "progress": progress}
+    how |= {"methods": {name: method}, "splitting": splitting, "judged": name}
     try:
-        return compare_intake(intake, methods={name: method}, judged=name, **how).effect
+        return compare_intake(intake, **how).effect
     except BadWeights:  # a fold without weight cannot be tested
         return None
 
@@ -199,7 +220,7 @@ def repeats_of(problem: Problem, contenders: Mapping[str, Any], judged: str | No
     It depends on the size of the problem and on the method that the verdict is about, and not on
     the time: whoever compares the same tables has the same folds.
     """
-    ours = {n: m for n, c in contenders.items() if (m := method_in(c)) and n != BASELINE}
+    ours = {n: m for n, c in contenders.items() if (m := method_in(c)) and n not in RIVALS}
     if judged is not None and judged in ours:
         ours = {judged: ours[judged]}
     if ours and all(needs_rows(method) for method in ours.values()):
@@ -231,12 +252,11 @@ def _expected(problem: Problem, label: str, contender: Any) -> HistoryEffect | N
 
 
 def fold_fits(
-    intake: Intake, method: Method, *, folds: int, random_state: int
+    intake: Intake, method: Method, *, splitting: Splitting, folds: int, random_state: int
 ) -> Iterator[tuple[NDArray[np.intp], Array, Array, Fit]]:
     """Yield for each of a few folds its rows, their X and y, and the fit without them."""
     data = TargetRows.of(intake)
-    data.check_splittable()
-    cv = KFold(min(folds, len(data.y)), shuffle=True, random_state=random_state)
-    for train, test in cv.split(data.X):
+    few = replace(splitting, cv=folds, repeats=1)
+    for train, test in data.folds(few, 1, random_state):
         fit = data.fit_method(method, train, intake.problem.intercept)
         yield test, data.X[test], data.y[test], fit

@@ -65,6 +65,8 @@ class Comparison:
         The expected effect of history.
     scale : str
         What was fitted, if that is a transform of the response.
+    split : str
+        What is special about the folds, as a sentence.
     """
 
     scores: Mapping[str, Array]
@@ -81,6 +83,7 @@ class Comparison:
     without: Array | None = None
     expected: HistoryEffect | None = None
     scale: str = ""
+    split: str = ""
 
     @property
     def weights(self) -> dict[str, dict[str, float]]:
@@ -220,7 +223,8 @@ class Comparison:
     def notes(self) -> list[str]:
         """Return notes on the table."""
         folds = plural(len(self.scores[self.baseline]), "fold")
-        said = [f"Means over {folds}, the same for every method.", *self.of_scale()]
+        said = [f"Means over {folds}, the same for every method. {self.split}".rstrip()]
+        said += self.of_scale()
         said += [self._said_of_trees(method) for method in self.trees]
         if self.test_rows < FEW_TEST_ROWS:
             said.append(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.model_selection import RepeatedKFold, check_cv
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from poolwise._typing import Array
 from poolwise.errors import BadOption, BadWeights, NeedsRows, TooFewRows
 from poolwise.evaluation.risk import without_sources
+from poolwise.evaluation.splitting import FEWEST, Fold, Positions, Splitting
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method
 from poolwise.methods import METHODS, is_method, method_of, needs_rows, with_seed
@@ -28,18 +27,17 @@ from poolwise.tables.memory import ArrayTable
 from poolwise.tables.rows import TableRows
 from poolwise.wording import listed
 
-FEWEST = 3  # target rows that can be split
-BASELINE = "target_only"
+BASELINE = "target_ridge"
+RIVALS = (BASELINE, "target_only")  # always compared, both without history
 TREES = "trees_on_nan"  # a common baseline
-
-Positions: TypeAlias = NDArray[np.intp]
 
 
 def contenders_of(methods: Any, random_state: int) -> dict[str, Any]:
-    """Return the methods to fit, by label, always with the baseline."""
+    """Return the methods to fit, by label, always with the rivals."""
     named = named_methods(methods, random_state)
     contenders = {label: _contender(given, random_state) for label, given in named.items()}
-    contenders.setdefault(BASELINE, method_of(BASELINE))
+    for rival in RIVALS:
+        contenders.setdefault(rival, method_of(rival))
     return contenders
 
 
@@ -102,13 +100,11 @@ class TargetRows:
         assert rows.y is not None  # a target has its response
         return cls(intake, encoded(intake.columns), X, rows.y, rows.weights)
 
-    def folds(self, cv: Any, repeats: int, random_state: int) -> list[tuple[Positions, Positions]]:
+    def folds(self, splitting: Splitting, repeats: int, random_state: int) -> list[Fold]:
         """Return the training and test rows of each split."""
-        if cv is None or isinstance(cv, int):
+        if splitting.is_random or splitting.time is not None:
             self.check_splittable()
-            splits = min(5 if cv is None else cv, len(self.y))
-            cv = RepeatedKFold(n_splits=splits, n_repeats=repeats, random_state=random_state)
-        return list(check_cv(cv).split(self.X, self.y))
+        return splitting.folds(self.X, self.y, self.intake.positions, repeats, random_state)
 
     def check_splittable(self) -> None:
         """Raise an error if there are too few rows to split."""

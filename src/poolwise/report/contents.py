@@ -10,6 +10,7 @@ from typing import Any
 from poolwise.errors import PoolwiseWarning, TooFewRows
 from poolwise.evaluation import Diagnosis, diagnose, plan
 from poolwise.evaluation.compare import QUICK, SLOW, fit_seconds
+from poolwise.evaluation.splitting import Splitting
 from poolwise.linear.fit import finite, plain
 from poolwise.linear.problem import Problem
 from poolwise.methods import method_of, name_of_method, needs_rows
@@ -36,7 +37,7 @@ def contents(
     *,
     title: str | None = None,
     methods: Any = None,
-    cv: Any = None,
+    splitting: Splitting,
     random_state: int = 0,
     progress: bool | None = None,
 ) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def contents(
     summary, found = model.summary(), diagnose(model, progress=progress)
     how: dict[str, Any] = {"random_state": random_state, "progress": progress}
     name = name_of_method(method)
-    seen, comparison = compared(intake, method, name, methods=methods, cv=cv, **how)
+    seen, comparison = compared(intake, method, name, methods=methods, splitting=splitting, **how)
     planned = _plan(model, found, draws, **how)
     response = summary.response
     has_history = bool(found.sources)
@@ -75,7 +76,7 @@ def contents(
             "trees": None if summary.trees is None else _trees(summary.trees, summary.reason),
             "diagnostics": findings(found),
             "plan": planned,
-            "residuals": residuals(intake, method, folds=folds, **how),
+            "residuals": residuals(intake, method, splitting=splitting, folds=folds, **how),
             "cautions": [str(caution) for caution in told],
             "provenance": dict(provenance),
         },

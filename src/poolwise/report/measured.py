@@ -12,9 +12,9 @@ from poolwise.evaluation import Diagnosis
 from poolwise.evaluation.compare import compare_intake
 from poolwise.evaluation.comparison import FEW_TEST_ROWS, LEVEL, Comparison
 from poolwise.evaluation.diagnosis import reasons
+from poolwise.evaluation.splitting import FEWEST, Splitting
 from poolwise.evaluation.target_folds import (
     BASELINE,
-    FEWEST,
     TREES,
     named_methods,
     too_few_to_compare,
@@ -55,7 +55,7 @@ def compared(
     name: str,
     *,
     methods: Any = None,
-    cv: Any = None,
+    splitting: Splitting,
     random_state: int = 0,
     progress: bool | None = None,
 ) -> tuple[dict[str, Any], Comparison | None]:
@@ -70,7 +70,7 @@ def compared(
         found = compare_intake(
             intake,
             methods={**contenders, name: method},
-            cv=cv,
+            splitting=splitting,
             random_state=random_state,
             progress=progress,
             judged=name,
@@ -221,8 +221,8 @@ def _text(found: Comparison) -> str:
     said = (
         f"Each method was fitted on part of the {found.target_rows:,} recent rows{history}, "
         "and predicted the other recent rows; "
-        f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method."
-    )
+        f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method. {found.split}"
+    ).rstrip()
     if found.test_rows < FEW_TEST_ROWS:
         said += (
             f" The folds have {found.test_rows:.2g} test rows each: use their mean error to "

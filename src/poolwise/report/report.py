@@ -12,6 +12,7 @@ from typing import Any
 
 from poolwise._typing import AnyPath
 from poolwise.errors import BadOption
+from poolwise.evaluation.splitting import split_by
 from poolwise.evaluation.verdict import Verdict
 from poolwise.linear.problem import Method
 from poolwise.methods import DEFAULT_METHOD
@@ -91,6 +92,9 @@ def report(
     precision: Precision = "auto",
     methods: Any = None,
     cv: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    repeats: int | None = None,
     random_state: int = 0,
     title: str | None = None,
     files: GivenFiles | None = None,
@@ -106,7 +110,9 @@ def report(
 
     Parameters
     ----------
-    X, y, sources, sample_weight, fit_intercept, response, response_transform, precision, cv
+    X, y, sources, sample_weight, fit_intercept, response, response_transform, precision
+        As in :func:`poolwise.compare`.
+    cv, groups, time, repeats
         As in :func:`poolwise.compare`.
     method : str or object, default="bayes_pooling"
         Method of the model; see :class:`PooledRegressor`.
@@ -159,8 +165,10 @@ def report(
         response_transform=response_transform,
         precision=precision,
     )
+    X, splitting, about_rows = split_by(X, groups=groups, time=time, cv=cv, repeats=repeats)
     given = {"sources": sources, "target_name": "the recent rows"}
     intake, told = fit_kept(model, X, y, sample_weight=sample_weight, **given)
+    told = (*about_rows, *told)
     for caution in told:
         warnings.warn(caution, stacklevel=2)
     data = contents(
@@ -170,7 +178,7 @@ def report(
         came_from,
         title=title,
         methods=methods,
-        cv=cv,
+        splitting=splitting,
         random_state=random_state,
         progress=progress,
     )

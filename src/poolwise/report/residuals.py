@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from poolwise.errors import NeedsRows, TooFewRows
 from poolwise.evaluation.compare import fold_fits
+from poolwise.evaluation.splitting import Splitting
 from poolwise.linear.problem import Method
 from poolwise.moments.progress import tracked
 from poolwise.tables.intake import Intake
@@ -23,6 +24,7 @@ def residuals(
     intake: Intake,
     method: Method,
     *,
+    splitting: Splitting,
     folds: int,
     random_state: int = 0,
     progress: bool | None = None,
@@ -36,7 +38,8 @@ def residuals(
     predicted, left, inside, beyond = (np.full(rows, np.nan) for _ in range(4))
     is_known = True
     try:
-        fits = fold_fits(intake, method, folds=folds, random_state=random_state)
+        how = {"folds": folds, "random_state": random_state}
+        fits = fold_fits(intake, method, splitting=splitting, **how)
         for test, X, y, fit in tracked(fits, min(folds, rows), "Residuals", show=progress):
             predicted[test] = fit.predict(X)
             left[test] = y - predicted[test]
