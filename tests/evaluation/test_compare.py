@@ -74,6 +74,7 @@ def test_labels_are_kept_apart(data):
         "offset",
         "offset 2",
         "target_only",
+        "target_ridge",
     }
     np.testing.assert_array_equal(result.scores["offset"], result.scores["offset 2"])
 
@@ -82,7 +83,7 @@ def test_the_test_is_the_corrected_resampled_t_test(data):
     X, y, X_old, y_old = data
     cv = RepeatedKFold(n_splits=5, n_repeats=4, random_state=0)
     result = compare(X, y, sources=(X_old, y_old), methods=["data_pooling"], cv=cv)
-    d = result.scores["data_pooling"] - result.scores["target_only"]
+    d = result.scores["data_pooling"] - result.scores["target_ridge"]
     t = d.mean() / np.sqrt((1 / 20 + 6 / 24) * d.var(ddof=1))  # Nadeau and Bengio 2003
     line = next(r for r in result.table() if r["method"] == "data_pooling")
     assert line["difference"] == pytest.approx(d.mean())
@@ -130,7 +131,7 @@ def test_the_verdict_is_about_a_method_with_and_without_history(data):
     change = result.scores["bayes_pooling"].mean() / alone.mean() - 1.0
     assert result.effect.change == pytest.approx(change)
     for method in LINEAR_METHODS:  # without history, every other method is least squares
-        if method not in ("bayes_pooling", "target_only"):
+        if method not in ("bayes_pooling", "target_only", "target_ridge"):
             result = compare(X, y, **history, methods=[method], cv=KFold(2))
             np.testing.assert_allclose(result.without, result.scores["target_only"], rtol=1e-9)
 
@@ -160,7 +161,7 @@ def test_the_result_is_tidy_and_prints(data):
     result = compare(X, y, sources=(X_old, y_old), methods=["mean_fill"], cv=KFold(4))
     records = pd.DataFrame(result.records())
     assert list(records.columns) == ["method", "fold", "rmse"]
-    assert len(records) == 8
+    assert len(records) == 12
     means = records.groupby("method")["rmse"].mean()
     assert means["mean_fill"] == pytest.approx(result.scores["mean_fill"].mean())
     assert "mean_fill" in str(result)

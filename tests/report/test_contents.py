@@ -67,7 +67,7 @@ def test_methods_are_those_of_compare(helping):
 
 @pytest.mark.parametrize(
     ("against", "method", "kept"),
-    [("without_history", "bayes_pooling", False), ("target_only", "target_only", True)],
+    [("without_history", "bayes_pooling", False), ("target_ridge", "target_ridge", True)],
 )
 def test_what_was_measured_is_the_mean_over_folds(helping, against, method, kept):
     X, y, sources = diabetes()

@@ -45,8 +45,9 @@ def test_old_bearings_do_not_help_and_the_reason_is_told(useless):
     assert "“old bearings” contradicts the recent rows" in told["text"]
     assert "Old columns predict “vibration”" in told["text"]
     assert set(useless.data["methods"]["harmful"]) == {"data_pooling", "mean_fill"}
-    worst = max(x["rmse"] for x in useless.data["methods"]["lines"])
-    assert f"errors up to {worst:.4g}" in told["text"]
+    for x in useless.data["methods"]["lines"]:
+        is_named = f"{x['method']} ({x['rmse']:.4g})" in told["text"]
+        assert is_named == (x["method"] in useless.data["methods"]["harmful"])
 
 
 def test_a_method_that_trusts_history_blindly_is_told_to_do_harm():
@@ -75,7 +76,7 @@ def test_a_method_that_drops_history_is_told_to_drop_it():
     assert {x["basis"] for x in made.data["gain"]["lines"]} == {"expected"}
 
 
-@pytest.mark.parametrize(("rows", "seed"), [(3, 4), (4, 1)])
+@pytest.mark.parametrize(("rows", "seed"), [(3, 4), (4, 2)])
 def test_a_few_rows_that_fell_well_do_not_raise_the_verdict(rows, seed):
     (X_old, y_old), (X, y) = planes(1000, 0), planes(rows, seed)
     with pytest.warns(poolwise.errors.NoiseNotEstimable):
@@ -90,7 +91,7 @@ def test_a_few_rows_that_fell_well_do_not_raise_the_verdict(rows, seed):
 
 
 def test_no_error_falls_by_more_than_all_of_it():
-    X, y, sources = diabetes(11)
+    X, y, sources = diabetes(15)
     with pytest.warns(poolwise.errors.PoolwiseWarning):
         made = poolwise.report(X, y, sources=sources, methods=["mean_fill"])
     lines = made.data["methods"]["lines"]
@@ -116,4 +117,4 @@ def test_trees_that_did_better_beyond_chance_are_told():
 
     line = X @ [1.0, 2.0, 3.0] + 0.3 * rng.normal(size=600)
     plain = poolwise.report(X[400:], line[400:], sources=(X[:400, :2], line[:400]), **few)
-    assert "trees" not in plain.verdict.text
+    assert "Boosted trees" not in plain.verdict.text

@@ -110,7 +110,11 @@ def test_without_history_there_is_a_model_and_no_gain(alone):
     data = alone.data
     assert data["verdict"]["level"] == "no_history"
     assert data["gain"]["lines"] == []
-    assert {x["method"] for x in data["methods"]["lines"]} == {"target_only", "bayes_pooling"}
+    assert {x["method"] for x in data["methods"]["lines"]} == {
+        "target_only",
+        "target_ridge",
+        "bayes_pooling",
+    }
     assert data["plan"]["unavailable"]
     assert data["title"] == "A model of progression"
 

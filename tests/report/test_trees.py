@@ -90,7 +90,7 @@ def test_what_is_about_linear_models_says_so(method):
         "Expected with bayes_pooling, against the same method without history",
         "Expected with bayes_pooling, against least squares on the recent rows",
         f"Measured with {method}, against the same method without history",
-        f"Measured with {method}, against least squares on the recent rows",
+        f"Measured with {method}, against ridge regression on the recent rows",
     ]
     for sentence in (
         "No theory covers this model, which is not linear.",

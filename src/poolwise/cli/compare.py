@@ -55,7 +55,7 @@ def compare_methods(
 
         found = compare(
             **given.data,
-            methods=methods or (None if given.sources or given.incomplete else ["target_only"]),
+            methods=methods or (None if given.sources or given.incomplete else ["target_ridge"]),
             **given.split,
             response=label,
             response_transform=options.response_transform,

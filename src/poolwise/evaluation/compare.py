@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.errors import BadWeights, NeedsRows, TooFewRows
-from poolwise.evaluation.comparison import Comparison
+from poolwise.evaluation.comparison import BASELINE, RIVALS, Comparison
 from poolwise.evaluation.gain import gain
 from poolwise.evaluation.splitting import AT_RANDOM, FEWEST, Splitting, split_by
-from poolwise.evaluation.target_folds import BASELINE, RIVALS, TargetRows, contenders_of, method_in
+from poolwise.evaluation.target_folds import TargetRows, contenders_of, method_in
 from poolwise.evaluation.verdict import HistoryEffect
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method, Problem

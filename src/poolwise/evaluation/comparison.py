@@ -25,6 +25,10 @@ from poolwise.model.tree_summary import MeanTrees
 from poolwise.wording import html_table, paragraph, plural, text_table
 
 FEW_TEST_ROWS = 5  # with fewer, the RMSE of a fold is far from the RMSE of all rows
+# Always compared, and without history; differences are against the first.
+RIVALS = {"target_ridge": "ridge regression", "target_only": "least squares"}
+BASELINE = next(iter(RIVALS))
+FAR_OFF = 1.5  # times its error: a fit without history that is worse is no rival
 MOST_EFFECTS = 5  # of new columns that are named
 NOT_JUDGED = (
     "No method of poolwise was measured with and without history; compare bayes_pooling, too."
@@ -141,18 +145,20 @@ class Comparison:
 
     @property
     def _candidates(self) -> list[str]:
-        ours = [n for n in self.scores if n != self.baseline and n not in self.own]
+        ours = [n for n in self.scores if n not in (*RIVALS, *self.own)]
         return [n for n in ours if n not in self.nonlinear] or ours
 
     @property
     def effect(self) -> HistoryEffect | None:
         """The measured change of the error of one method, against itself without history.
 
+        Against the baseline if the method without history has more than 1.5 times its error.
+
         A method that was chosen for its low error is corrected for that (Bonferroni). None where
         nothing was measured, or where the error without history is zero.
         """
         method = self.judged_method
-        alone = self.scores[self.baseline] if self.without is None else self.without
+        alone, over = self._alone
         if method is None or method not in self.scores or not (base := float(alone.mean())):
             return None
         chosen = self.judged is None and method != DEFAULT_METHOD
@@ -160,10 +166,25 @@ class Comparison:
         line = _difference(self.scores[method] - alone, self.test_share, self.has_test, tests)
         change, rows = line["difference"] / base, (self.target_rows, len(alone))
         if (p := line["p"]) is None:
-            return HistoryEffect("measured", method, change, None, None, None, *rows)
+            return HistoryEffect("measured", method, change, None, None, None, *rows, over)
         fell = 1.0 - p / 2.0 if change < 0.0 else p / 2.0
         low = max(line["low"] / base, -1.0)  # no error falls by more than all of it
-        return HistoryEffect("measured", method, change, low, line["high"] / base, fell, *rows)
+        high = line["high"] / base
+        return HistoryEffect("measured", method, change, low, high, fell, *rows, over)
+
+    @property
+    def _alone(self) -> tuple[Array, str]:
+        """The errors that history is judged against, and what had them.
+
+        Where the method without history is far worse than the baseline, as least squares with
+        hardly more rows than columns, it is the baseline.
+        """
+        base, over = self.scores[self.baseline], HistoryEffect.over
+        if self.without is None:
+            return base, over
+        if self.without.mean() > FAR_OFF * base.mean():
+            return base, f"with {self.baseline}, on the recent rows alone"
+        return self.without, over
 
     @property
     def verdict(self) -> Verdict:
@@ -180,21 +201,26 @@ class Comparison:
 
     def _reasons(self) -> list[str]:
         """Return the errors behind the verdict, and methods that were better or worse."""
-        base, method = float(self.scores[self.baseline].mean()), self.judged_method
+        method, errors = self.judged_method, {n: float(s.mean()) for n, s in self.scores.items()}
         assert method is not None
-        own = float(self.scores[method].mean())
-        said = f"RMSE of {method}: {own:.4g} with history"
-        if self.without is not None and (self.without != self.scores[self.baseline]).any():
+        said = f"RMSE of {method}: {errors[method]:.4g} with history"
+        if self.without is not None:
             said += f", {self.without.mean():.4g} without"
-        told = [f"{said}; {base:.4g} by least squares on the recent rows ({self.baseline})."]
-        lines = {line["method"]: line for line in self.table()}
-        worse = [n for n, x in lines.items() if x["rmse"] > base and _is_significant(x)]
+        rivals = [f"{errors[n]:.4g} by {RIVALS[n]} ({n})" for n in RIVALS if n in errors]
+        told = [f"{said}; on the recent rows alone {' and '.join(rivals)}."]
+        worse = [
+            f"{x['method']} ({x['rmse']:.4g})"
+            for x in self.table()
+            if x["method"] not in RIVALS and x["difference"] > 0.0 and _is_significant(x)
+        ]
         if worse:
             told.append(f"Worse than {self.baseline}, after correction: {', '.join(worse)}.")
-        others = (n for n in (*self.own, *self.nonlinear) if n in lines)
-        better = ", ".join(n for n in others if lines[n]["rmse"] < own)
+        others = [n for n in (*self.own, *self.nonlinear) if n in errors]
+        better = [f"{n} ({errors[n]:.4g})" for n in others if errors[n] < errors[method]]
         if better:
-            told.append(f"Another kind of model has a lower error, for other reasons: {better}.")
+            told.append(
+                f"Another kind of model has a lower error, for other reasons: {', '.join(better)}."
+            )
         return told
 
     def __str__(self) -> str:

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from poolwise._typing import Array
 from poolwise.errors import BadOption, BadWeights, NeedsRows, TooFewRows
+from poolwise.evaluation.comparison import RIVALS
 from poolwise.evaluation.risk import without_sources
 from poolwise.evaluation.splitting import FEWEST, Fold, Positions, Splitting
 from poolwise.linear.fit import Fit
@@ -27,8 +28,6 @@ from poolwise.tables.memory import ArrayTable
 from poolwise.tables.rows import TableRows
 from poolwise.wording import listed
 
-BASELINE = "target_ridge"
-RIVALS = (BASELINE, "target_only")  # always compared, both without history
 TREES = "trees_on_nan"  # a common baseline
 
 

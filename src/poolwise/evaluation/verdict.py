@@ -61,6 +61,8 @@ class HistoryEffect:
         Target rows.
     folds : int, default=0
         Folds in which a change was measured.
+    over : str
+        What the change is against.
     """
 
     basis: Basis
@@ -71,6 +73,7 @@ class HistoryEffect:
     confidence: float | None
     rows: int
     folds: int = 0
+    over: str = "without history"
 
     @property
     def level(self) -> Level:
@@ -116,7 +119,7 @@ class HistoryEffect:
             where = (
                 f"on {plural(self.rows, 'recent row')}, held out in {plural(self.folds, 'fold')},"
             )
-            sized = f"{where} the error (RMSE) was {than(self.change)} without history"
+            sized = f"{where} the error (RMSE) was {than(self.change)} {self.over}"
             return f"{sized} ({self.interval_in_words})"
         sized = f"the error (RMSE) of predictions is {than(self.change)} without history"
         sure = f"history helps with probability {probability(self.confidence or 0.0)}"
@@ -304,8 +307,8 @@ def _begun(effect: HistoryEffect, others: str) -> str:
 def _advice(effect: HistoryEffect) -> list[str]:
     if effect.level == "hurts":
         return [
-            "Leave the history out (method target_only) or use bayes_pooling, which can ignore it, "
-            "and check how the history was measured."
+            "Leave the history out (method target_ridge) or use bayes_pooling, which can ignore "
+            "it, and check how the history was measured."
         ]
     low, high = effect.interval
     if effect.level == "no_clear_difference" and high - low > 0.1:

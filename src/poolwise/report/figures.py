@@ -31,7 +31,7 @@ MARKS: dict[Kind, dict[str, Any]] = {
 LABELS = {"wide": 40, "narrow": 38}  # letters in a line of a label
 LINE, STEP = 16.0, 13.0  # from one line of a label to the next, and from one mark of a row
 FAR = 1.5  # how far an axis goes beyond what must be seen, in lengths of that
-FAR_OFF = 12.0  # times the smallest error: methods beyond that are an arrow
+FAR_OFF = 3.0  # times the smallest error: methods beyond that are an arrow and a number
 MOST_EFFECTS = 20  # in a figure, so that it fits a printed page
 
 
@@ -39,7 +39,8 @@ MOST_EFFECTS = 20  # in a figure, so that it fits a printed page
 class Mark:
     """A number with its interval, how it is drawn, and what it is in words.
 
-    The axis is long enough for it if ``must_show``; else it may be an arrow at the end.
+    The axis is long enough for it if ``must_show``; else it may be an arrow at the end, with the
+    number as ``text`` beside it.
     """
 
     value: float
@@ -48,6 +49,7 @@ class Mark:
     kind: Kind
     tip: str
     must_show: bool = True
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,8 @@ def _draw_intervals(
 
 def _ends(marks: Sequence[Mark], reference: float) -> tuple[float, float]:
     """Return ends of an axis long enough for what must be seen, and not much longer."""
-    numbers = [(v, m.must_show) for m in marks for v in (m.value, m.low, m.high) if v is not None]
+    seen = [m for m in marks if m.must_show or not m.text]
+    numbers = [(v, m.must_show) for m in seen for v in (m.value, m.low, m.high) if v is not None]
     first = [reference, *(v for v, must in numbers if must)]
     low, high = min(first), max(first)
     room = FAR * (high - low)
@@ -178,6 +181,9 @@ def _draw_mark(out: Drawing, mark: Mark, y: float, low: float, high: float) -> N
     at, shape = min(max(mark.value, low), high), how["marker"]
     if at != mark.value:
         shape = ">" if mark.value > high else "<"
+        side, offset = ("right", -8.0) if mark.value > high else ("left", 8.0)
+        how_far = {"textcoords": "offset points", "ha": side, "va": "center"}
+        out.axes.annotate(mark.text, (at, y), (offset, 0.0), color=how["color"], **how_far)
     out.axes.plot(
         [at],
         [y],
@@ -281,7 +287,8 @@ def _methods(lines: list[dict[str, Any]]) -> list[Row]:
         kind: Kind = "with" if x["is_model"] else "without" if x["is_baseline"] else "other"
         low, high = (None, None) if x["is_baseline"] else (x["rmse_low"], x["rmse_high"])
         must = x["rmse"] <= FAR_OFF * least
-        mark = Mark(x["rmse"], low, high, kind, f"RMSE {number(x['rmse'])}", must_show=must)
+        text = number(x["rmse"])
+        mark = Mark(x["rmse"], low, high, kind, f"RMSE {text}", must_show=must, text=text)
         rows.append(Row(x["label"], (mark,), is_strong=x["is_model"]))
     return rows
 

@@ -10,16 +10,21 @@ import numpy as np
 from poolwise.errors import BadWeights
 from poolwise.evaluation import Diagnosis
 from poolwise.evaluation.compare import compare_intake
-from poolwise.evaluation.comparison import FEW_TEST_ROWS, LEVEL, Comparison
+from poolwise.evaluation.comparison import (
+    BASELINE,
+    FEW_TEST_ROWS,
+    LEVEL,
+    RIVALS,
+    Comparison,
+)
 from poolwise.evaluation.diagnosis import reasons
 from poolwise.evaluation.splitting import FEWEST, Splitting
 from poolwise.evaluation.target_folds import (
-    BASELINE,
     TREES,
     named_methods,
     too_few_to_compare,
 )
-from poolwise.evaluation.verdict import Verdict, no_history, verdict
+from poolwise.evaluation.verdict import HistoryEffect, Verdict, no_history, verdict
 from poolwise.linear.problem import Method
 from poolwise.methods import METHOD_LABELS
 from poolwise.report.number_format import number
@@ -29,9 +34,10 @@ from poolwise.wording import change_range, plural, than
 ALONE = "without_history"
 AGAINST = {
     ALONE: "against the same method without history",
-    BASELINE: "against least squares on the recent rows",
+    BASELINE: "against ridge regression on the recent rows",
+    "target_only": "against least squares on the recent rows",
 }
-OVER = {"the target alone": ALONE, "least squares on the target": BASELINE}
+OVER = {"the target alone": ALONE, "least squares on the target": "target_only"}
 EXPLAINED = (
     "The error is the root mean squared error (RMSE) of predictions for rows like the recent ones. "
     "“Expected” follows from the model of Bayes pooling and all tables; it is right if that model "
@@ -41,7 +47,7 @@ EXPLAINED = (
 )
 NOT_LINEAR = (
     "No theory covers this model, which is not linear. Against the same method without history, "
-    "the measured difference is due to history; against least squares, also to the model."
+    "the measured difference is due to history; against ridge regression, also to the model."
 )
 # Rows of the target and of the history up to which a method that reads them again is quick.
 MOST_ROWS = {"kernel_transfer": (1_000, 20_000), TREES: (20_000, 50_000)}
@@ -78,7 +84,7 @@ def compared(
     except BadWeights as error:
         return {"unavailable": str(error)}, None
     tested = {x["method"]: x for x in found.table()}  # corrected for as many tests as in compare
-    if found.without is not None and name != BASELINE:
+    if found.without is not None and name not in RIVALS:
         found = replace(found, scores={**found.scores, ALONE: found.without})
     if not all(np.isfinite(scores).all() for scores in found.scores.values()):
         return {"unavailable": "The squares of the errors are beyond the range of doubles."}, None
@@ -103,12 +109,12 @@ def compared(
 def gain(found: Diagnosis, comparison: Comparison | None) -> dict[str, Any]:
     """Return all changes of the error of predictions by history, expected ones first."""
     effects = [(OVER[x.over], x.effect(found.target_rows)) for x in found.gain.lines]
-    if comparison is not None and found.sources and comparison.judged != BASELINE:
-        effects += [
-            (base, effect)
-            for base, one in ((ALONE, comparison), (BASELINE, replace(comparison, without=None)))
-            if (effect := one.effect) is not None
-        ]
+    if comparison is not None and found.sources and comparison.judged not in RIVALS:
+        own, other = comparison.effect, replace(comparison, without=None).effect
+        if own is not None and own.over == HistoryEffect.over:
+            effects.append((ALONE, own))
+        if other is not None:
+            effects.append((BASELINE, other))
     lines = [
         {
             **asdict(x),
@@ -136,8 +142,9 @@ def report_verdict(
     effect = None
     why = f"It could not be measured on recent rows. {shown.get('unavailable', '')}".strip()
     if comparison is not None:
-        if comparison.judged == BASELINE:
-            why = "This model is of the recent rows alone: its method, target_only, drops history."
+        if comparison.judged in RIVALS:
+            why = f"This model is of the recent rows alone: its method, {comparison.judged}, "
+            why += "drops history."
         else:
             effect = comparison.effect
             said += _bent(comparison)
@@ -152,11 +159,8 @@ def _harm(shown: dict[str, Any]) -> list[str]:
     if not worse:
         return []
     base = next(x["rmse"] for x in lines if x["is_baseline"])
-    count = "One other way" if len(worse) == 1 else f"{len(worse)} other ways"
-    return [
-        f"{count} to use this history {'was' if len(worse) == 1 else 'were'} worse than dropping "
-        f"it, with errors up to {number(max(x['rmse'] for x in worse))} instead of {number(base)}."
-    ]
+    each = ", ".join(f"{x['method']} ({number(x['rmse'])})" for x in worse)
+    return [f"Worse than {BASELINE} on the recent rows alone ({number(base)}): {each}."]
 
 
 def _bent(found: Comparison) -> list[str]:
@@ -221,7 +225,8 @@ def _text(found: Comparison) -> str:
     said = (
         f"Each method was fitted on part of the {found.target_rows:,} recent rows{history}, "
         "and predicted the other recent rows; "
-        f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method. {found.split}"
+        f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method. "
+        f"{found.split}"
     ).rstrip()
     if found.test_rows < FEW_TEST_ROWS:
         said += (
@@ -232,4 +237,10 @@ def _text(found: Comparison) -> str:
 
 
 def _is_worse(line: dict[str, Any]) -> bool:
-    return line["difference"] > 0.0 and line["p_holm"] is not None and line["p_holm"] < LEVEL
+    is_rival = line["method"] in (*RIVALS, ALONE)
+    return (
+        not is_rival
+        and line["difference"] > 0.0
+        and line["p_holm"] is not None
+        and line["p_holm"] < LEVEL
+    )
