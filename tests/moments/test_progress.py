@@ -49,6 +49,32 @@ def test_items_may_be_work_of_different_size(monkeypatch):
     assert moved == [2.0, 3.0, 1.0, 1.0]
 
 
+def test_without_a_terminal_long_work_has_lines_with_the_time_left(capfd, monkeypatch):
+    clock = iter(range(0, 10_000, 2))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
+    assert list(progress.tracked(range(20), 20, "Comparing", sample=4)) == list(range(20))
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines() == [
+        "Comparing: 15% done",
+        "Comparing: 20% done, about 30 seconds left",
+        "Comparing: 35% done, about 25 seconds left",
+        "Comparing: 50% done, about 20 seconds left",
+        "Comparing: 65% done, about 15 seconds left",
+        "Comparing: 80% done, about 10 seconds left",
+        "Comparing: 95% done, about 5 seconds left",
+    ]
+    list(progress.tracked(range(20), 20, "Comparing", show=False))
+    list(progress.tracked(range(4), 4, "Comparing"))  # eight seconds in all
+    assert capfd.readouterr().err == ""
+    assert [progress._about(s) for s in (1.0, 89.0, 91.0, 6000.0)] == [
+        "about 5 seconds",
+        "about 90 seconds",
+        "about 2 minutes",
+        "about 2 hours",
+    ]
+
+
 @pytest.mark.parametrize("patience", [-1.0, 60.0])
 def test_what_has_no_parts_shows_its_label_and_only_if_it_takes_long(capfd, monkeypatch, patience):
     monkeypatch.setattr(progress, "PATIENCE", patience)

@@ -27,6 +27,7 @@ from poolwise.moments.progress import tracked
 from poolwise.numerics.options import Precision, check_seed
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.intake import Intake, gather
+from poolwise.wording import plural
 
 QUICK, SLOW = 0.2, 0.8  # seconds of a fit up to which folds are repeated four times, and twice
 
@@ -94,7 +95,8 @@ def compare(
     random_state : int, default=0
         Seed of the folds, of ``trees_on_nan``, and of methods with trees that are given by name.
     progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
+        Whether to show a progress bar; by default on a terminal. Elsewhere a run of more than ten
+        seconds has a line with the time left on standard error, unless this is False.
 
     Returns
     -------
@@ -148,8 +150,12 @@ def compare_intake(
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
     made: dict[str, list[TreeSummary]] = {}
-    jobs = [(label, fold) for label in contenders for fold in folds]
-    for label, (train, test) in tracked(jobs, len(jobs), "Comparing", show=progress):
+    # Fold by fold: all methods on the first fold tell how long the others take.
+    jobs = [(label, fold) for fold in folds for label in contenders]
+    doing = f"Comparing {plural(len(contenders), 'method')} in {plural(len(folds), 'fold')}"
+    for label, (train, test) in tracked(
+        jobs, len(jobs), doing, sample=len(contenders), show=progress
+    ):
         if label in skipped:
             continue
         try:
@@ -185,7 +191,11 @@ def compare_intake(
     if method is None:
         return replace(found, expected=gain(intake.problem).effect(intake.problem.target.rows))
     contender = contenders[method]
-    alone = [data.rmse(data.fit(contender, train, history=False), test) for train, test in folds]
+    doing = f"{method} without history"
+    alone = [
+        data.rmse(data.fit(contender, train, history=False), test)
+        for train, test in tracked(folds, len(folds), doing, show=progress)
+    ]
     expected = None if judged else _expected(intake.problem, method, contender)
     return replace(found, without=np.array(alone), expected=expected)
 

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal for work that takes longer than two seconds."""
+"""Progress of long work: bars on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATIENCE = 2.0  # seconds before a bar appears
+LONG, EVERY = 10.0, 5.0  # seconds of work that has lines, and between two of them
 
 
 def tracked(
@@ -23,16 +24,25 @@ def tracked(
     label: str,
     *,
     work: Callable[[T], float] | None = None,
+    sample: int = 1,
     show: bool | None = None,
 ) -> Iterator[T]:
-    """Yield items, and show a bar with the time left after two seconds.
+    """Yield items, and show the time left: a bar after two seconds, or lines on standard error.
 
-    ``total`` is the number of items or, where ``work`` is given, the work of all of them. Unless
-    ``show`` is given, the bar is shown on a terminal and in a notebook. It needs rich, which comes
-    with ``poolwise[cli]``; without it nothing is shown.
+    ``total`` is the number of items or, where ``work`` is given, the work of all of them;
+    ``sample`` is the number of items after which the time of the others is known. Bars are for a
+    terminal or a notebook, and need rich, which comes with ``poolwise[cli]``. Elsewhere work of
+    more than about ten seconds has a line every five seconds. ``show`` is False for neither, and
+    True for a bar in any case.
     """
     if not _shown(show):
-        yield from items
+        lines = None if show is False else Lines(label, sample)
+        done = 0.0
+        for item in items:
+            yield item
+            done += 1.0 if work is None else work(item)
+            if lines is not None:
+                lines.update(done / total if total else 1.0)
         return
     from rich.progress import TimeRemainingColumn
 
@@ -41,6 +51,35 @@ def tracked(
         for item in items:
             yield item
             bar.advance(task, 1.0 if work is None else work(item))
+
+
+class Lines:
+    """Lines on standard error with the time left of work that takes long."""
+
+    def __init__(self, label: str, sample: int = 1) -> None:
+        self._label, self._sample, self._is_told = label, sample, False
+        self._start = self._last = time.monotonic()
+
+    def update(self, share: float) -> None:
+        """Print a line if it is time for one; ``share`` of the work is done."""
+        now, self._sample = time.monotonic(), self._sample - 1
+        spent = now - self._start
+        left = spent * (1.0 - share) / share if share > 0.0 else 0.0
+        is_known = self._sample <= 0 and spent >= 0.1
+        is_due = now - self._last >= EVERY or (is_known and not self._is_told)
+        if share >= 1.0 or not is_due or spent + left < LONG:
+            return
+        rest = f", {_about(left)} left" if is_known else ""
+        print(f"{self._label}: {share:.0%} done{rest}", file=sys.stderr, flush=True)
+        self._last, self._is_told = now, self._is_told or is_known
+
+
+def _about(seconds: float) -> str:
+    """Return a duration in words."""
+    for unit, size in (("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= 1.5 * size:
+            return f"about {seconds / size:.0f} {unit}s"
+    return f"about {max(5.0 * round(seconds / 5.0), 5.0):.0f} seconds"
 
 
 @contextmanager
@@ -64,7 +103,7 @@ def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterato
     no bar is shown, advancing it has no effect.
     """
     if not _shown(show):
-        yield ReadingBar(None, label, size)
+        yield ReadingBar(None, label, size, None if show is False else Lines(label))
         return
     from rich.progress import DownloadColumn, TextColumn, TimeRemainingColumn
 
@@ -76,8 +115,11 @@ def reading_bar(label: str, size: float, *, show: bool | None = None) -> Iterato
 class ReadingBar:
     """Bytes and rows read so far."""
 
-    def __init__(self, bar: Progress | None, label: str, size: float) -> None:
-        self._bar, self.rows, self.bytes = bar, 0, 0.0
+    def __init__(
+        self, bar: Progress | None, label: str, size: float, lines: Lines | None = None
+    ) -> None:
+        self._bar, self._lines, self._size = bar, lines, size
+        self.rows, self.bytes = 0, 0.0
         if bar is not None:
             self._task = bar.add_task(label, total=size or None, rows=0)
 
@@ -86,6 +128,8 @@ class ReadingBar:
         self.rows, self.bytes = self.rows + rows, self.bytes + size
         if self._bar is not None:
             self._bar.update(self._task, completed=self.bytes, rows=self.rows)
+        elif self._lines is not None and self._size:
+            self._lines.update(self.bytes / self._size)
 
 
 def _bar(*columns: ProgressColumn) -> Progress:
