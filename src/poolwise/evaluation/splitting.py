@@ -98,7 +98,7 @@ def split_by(
     """
     if groups is not None and time is not None:
         what = "Rows are split by groups or by time, and both were given."
-        raise BadOption(what, "Give one of them, or a splitter: cv.")
+        raise BadOption(what, "Give one of them.")
     is_random = time is None and (cv is None or isinstance(cv, int))
     if repeats is not None:
         if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
