@@ -128,6 +128,16 @@ def units():
     return FIT
 
 
+def groups():
+    change("recent.csv", nr=100 + 3 * (np.arange(40) % 20))
+    return FIT
+
+
+def time():
+    change("recent.csv", year=1980 + np.arange(40) // 4)
+    return FIT
+
+
 def precision():
     hours = pd.read_csv("recent.csv")["hours"]
     noise = np.random.default_rng(0).normal(size=40)
@@ -165,6 +175,8 @@ COMMANDS = {
         "leave the column out with --drop, or use a smaller --min-rows.",
     ),
     ("LeftOut", "dropped"): (dropped, "--nulls split uses the rows that lack a feature."),
+    ("DataWarning", "groups"): (groups, "Hold out whole groups with --group nr."),
+    ("DataWarning", "time"): (time, "Test on later rows with --time year."),
     ("DataWarning", "source"): (units, "Other units, or scaled in one table only?"),
     ("DigitsLost", "precision"): (precision, "Use --precision accurate."),
     ("PredictionsBounded", "bounds"): (bounds, "Check the columns of these rows."),

@@ -136,6 +136,24 @@ def test_the_verdict_is_about_a_method_with_and_without_history(data):
             np.testing.assert_allclose(result.without, result.scores["target_only"], rtol=1e-9)
 
 
+def test_least_squares_that_explodes_is_no_rival_and_the_errors_of_both_rivals_are_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(440, 30))
+    y = 0.5 * X.sum(axis=1) + rng.normal(size=440)
+    history = {"sources": (X[40:, :24], y[40:])}
+    found = compare(X[:40], y[:40], **history, methods=["data_pooling"])
+    ridge, plain = (found.scores[n].mean() for n in ("target_ridge", "target_only"))
+    assert plain > 2.0 * ridge
+    assert found.without.mean() == pytest.approx(plain)
+    assert found.effect.change == pytest.approx(found.scores["data_pooling"].mean() / ridge - 1.0)
+    assert "than with target_ridge, on the recent rows alone" in found.verdict.headline
+    rivals = f"{ridge:.4g} by ridge regression (target_ridge) and {plain:.4g} by least squares"
+    assert rivals in found.verdict.text
+    made = report(X[:40], y[:40], **history, method="data_pooling", methods=[])
+    told = [x for x in made.data["gain"]["lines"] if x["basis"] == "measured"]
+    assert [x["against"] for x in told] == ["target_ridge"]
+
+
 def test_a_method_chosen_for_its_error_is_corrected_for_that():
     rng = np.random.default_rng(0)
     base = 10.0 + rng.normal(size=50)

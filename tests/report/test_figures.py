@@ -84,6 +84,15 @@ def test_what_lies_far_off_is_an_arrow_and_does_not_squeeze_the_rest():
 
 
 @pytest.mark.parametrize("size", WIDTHS)
+def test_an_error_far_off_is_an_arrow_with_its_number(size):
+    near = Row("near", (Mark(1.0, 0.8, 1.2, "with", "near"),))
+    far = Row("far", (Mark(7.25, 1.0, 13.5, "other", "far", must_show=False, text="7.25"),))
+    shown = {e.text for e in drawn([near, far], size).iter() if e.text}
+    assert {"7.25", "1"} <= shown
+    assert not shown & {"2", "4", "5", "8", "10"}  # of an axis that holds it
+
+
+@pytest.mark.parametrize("size", WIDTHS)
 @pytest.mark.parametrize("last", [0.00123, 12.0, 123456.0, 1e12])
 def test_numbers_below_an_axis_do_not_touch(size, last):
     rows = [Row("r", (Mark(v * last, None, None, "with", "m"),)) for v in (-0.41, 0.1, 1.0)]

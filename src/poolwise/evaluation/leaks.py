@@ -35,8 +35,8 @@ def leaks(table: Table) -> Iterator[DataWarning]:
     if not isinstance(table, FrameTable) or not table.rows:
         return
     repeated = {name: repeated_values(name, table.frame[name]) for name in table.names}
-    name = max(repeated, key=lambda n: repeated[n])
-    if count := repeated[name]:
+    name = max(repeated, key=lambda n: repeated[n], default="")
+    if count := repeated.get(name):
         yield DataWarning(
             f"The {count:,} values of {name!r} repeat in the recent rows: rows of the same {name} "
             f"are in training and test sets, so the error for a new {name} is likely larger than "

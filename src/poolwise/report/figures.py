@@ -170,7 +170,8 @@ def _ends(marks: Sequence[Mark], reference: float) -> tuple[float, float]:
 def _draw_mark(out: Drawing, mark: Mark, y: float, low: float, high: float) -> None:
     """Draw a mark and its interval; parts beyond the axis end in an arrow."""
     how = MARKS[mark.kind]
-    if mark.low is not None and mark.high is not None:
+    is_written = bool(mark.text) and not low <= mark.value <= high  # instead of its interval
+    if mark.low is not None and mark.high is not None and not is_written:
         ends = [min(max(v, low), high) for v in (mark.low, mark.high)]
         dashed = (0, (2.5, 1.5)) if mark.kind == "without" else "-"
         out.axes.plot(ends, [y, y], color=how["color"], linestyle=dashed)
