@@ -8,6 +8,7 @@ from typing import Any
 
 from scipy.special import stdtr
 
+from poolwise.evaluation.comparison import RIVALS
 from poolwise.evaluation.risk import Findings, Risk, Shown, problem_of, solved, without_sources
 from poolwise.evaluation.verdict import EXPECTED_SPREAD, UNMEASURED, HistoryEffect
 from poolwise.linear.linear_fit import LinearFit
@@ -83,7 +84,7 @@ class Gain(Findings):
 
         It is about the fit that was given, if that uses history; otherwise about Bayes pooling.
         """
-        own = [x for x in self.lines if x.fit not in ("history", "target_only")]
+        own = [x for x in self.lines if x.fit not in ("history", *RIVALS)]
         line = own[-1] if own else next(iter(self.lines), None)
         return None if line is None else line.effect(rows)
 

@@ -54,7 +54,8 @@ class TargetRidge(BaseEstimator):
 
     def solve(self, problem: Problem) -> LinearFit:
         """Return the fit of the target."""
-        plain = problem.target_fit
+        weights = dict.fromkeys(problem.sources, 0.0)
+        plain = replace(problem.target_fit, weights=weights)
         target, y, intercept = problem.target, problem.response, problem.intercept
         at, to = target.index(problem.features), target.place[y]
         S = (target.scatter if intercept else target.about_zero()).high
@@ -97,6 +98,7 @@ class TargetRidge(BaseEstimator):
             fit,
             covariance=covariance,
             noise=noise,
+            weights=weights,
             cautions=cautions,
             distribution=StudentT(float(free[k])),
         )
