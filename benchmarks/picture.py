@@ -10,7 +10,7 @@ OLD, NEW, OURS, TODAY = "#9fb8cc", "#e3a23c", "#0b62a4", "#a9b1b9"
 WIDTH, HEIGHT = 900, 350
 CELL, ROWS = 26, 13  # a column's width; rows drawn of history
 LEFT, TOP = 36, 66
-BARS, LONGEST, STEP = 610, 200, 34  # where bars begin, how long the longest is, from bar to bar
+BARS, LONGEST, STEP = 610, 200, 29  # where bars begin, how long the longest is, from bar to bar
 
 
 def svg(errors: Mapping[str, float], ours: frozenset[str], *, about: str) -> str:

@@ -31,7 +31,7 @@ def test_the_table_has_geometric_means_and_counts(cells):
     assert lines["| **`bayes_pooling`**"].endswith("| 1.00 | 4.00 | 1 | 1 | 4.00 |")
     assert lines["| fill with zeros"].endswith("| 1.41 | 2.00 | 0 | 1 | 1.00 |")
     assert lines["| fill with means"].endswith("| 0.71 | 1.00 | 1 | 0 | 0.50 |")
-    assert lines["| drop the history"].endswith("| 1.00 | 1.00 | 0 | 0 | 1.00 |")
+    assert lines["| drop the history (ridge)"].endswith("| 1.00 | 1.00 | 0 | 0 | 1.00 |")
 
 
 def test_the_readme_shows_a_table_of_the_command(cells):
