@@ -157,8 +157,8 @@ def in_words(cells: Sequence[Cell], splits: int, draws: int) -> str:
     """Return a description of the measurement."""
     return (
         "Test RMSE relative to ridge regression on the recent rows: geometric mean of "
-        f"{len(cells)} cells ({', '.join(TABLES)}, {splits} published splits each, at most {MOST_SOURCE_ROWS:,} rows "
-        f"of history), and mean of {draws} draws of the "
+        f"{len(cells)} cells ({', '.join(TABLES)}, {splits} published splits each, at most "
+        f"{MOST_SOURCE_ROWS:,} rows of history), and mean of {draws} draws of the "
         f"diabetes data ({HISTORY_ROWS} old and {NEW_ROWS} new patients)."
     )
 
