@@ -30,14 +30,19 @@ def test_the_demo_tells_both_stories_and_replaces_an_earlier_one_by_force(tmp_pa
     assert "history probably helps (probability 90%); " in clinic.splitlines()[1]
     assert "no clear difference with history" in pumps.splitlines()[1]
     assert "“old pumps” contradicts the recent rows" in " ".join(told.stdout.split())
-    assert told.stderr == ""
+    assert problems(told) == []
+
+
+def problems(told):
+    """Return the lines of standard error, but for those with the time left of a slow machine."""
+    return [line for line in told.stderr.splitlines() if "% done" not in line]
 
 
 @pytest.mark.slow
 def test_the_verb_says_the_same_in_json_without_pandas(tmp_path):
     command = ["demo", "--draws", "2", "-o", "new", "--json"]
     told = run_without("pandas", tmp_path, *command, first=FEW_TREES)
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (told.returncode, problems(told)) == (0, [])
     found = json.loads(told.stdout)
     stories = found["stories"]
     assert follows(found, {"format": str, "version": int, **VERBS["demo"][1]})

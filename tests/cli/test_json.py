@@ -110,6 +110,7 @@ VERBS = {
             "columns": COLUMNS,
             "rows": {"target": int, "history": int},
             "baseline": str,
+            "split": str,
             "methods": [LINE],
             "trees": dict,
             "left_out": [{"method": str, "why": str}],

@@ -65,7 +65,7 @@ class Lines:
         now, self._sample = time.monotonic(), self._sample - 1
         spent = now - self._start
         left = spent * (1.0 - share) / share if share > 0.0 else 0.0
-        is_known = self._sample <= 0 and spent >= 0.1
+        is_known = self._sample <= 0 and spent >= PATIENCE
         is_due = now - self._last >= EVERY or (is_known and not self._is_told)
         if share >= 1.0 or not is_due or spent + left < LONG:
             return
