@@ -35,7 +35,7 @@ def test_the_expectation_agrees_at_the_clinic(helping):
     assert helping.verdict.sentences[0].startswith(
         "Expected with bayes_pooling: history probably helps (error 1.7% lower"
     )
-    assert helping.verdict.sentences[0].endswith("which agrees with the measurement.")
+    assert helping.verdict.sentences[0].endswith("inside the measured interval.")
     assert helping.data["plan"]["text"] in helping.verdict.sentences
 
 

@@ -94,11 +94,6 @@ class HistoryEffect:
         low, high = self.interval
         return (high - low) / (2.0 * NormalDist().inv_cdf(0.975))
 
-    def agrees_with(self, measured: HistoryEffect) -> bool:
-        """Return whether a measurement has the same level, or an interval that holds the change."""
-        low, high = measured.interval
-        return self.level == measured.level or low <= self.change <= high
-
     @property
     def interval(self) -> tuple[float, float]:
         """Both ends of the interval; infinite without a test."""
@@ -200,8 +195,7 @@ def verdict(
     the confidence is between 21 and 79 % (``UNSURE``). A measurement that says *hurts* decides
     alone, and so does an expectation without a measurement, whose confidence is at most 94 %
     (``UNMEASURED``), so that it never says *helps*. The headline names its basis. The sentence
-    after it says whether the expectation agrees: it does where both have the same level, or where
-    the measured interval holds the expected change.
+    after it says whether the expected change is inside the measured interval.
 
     Assumes that the two estimates are independent. They share the target's rows, so the
     probability of both together is a little too sure; ``benchmarks.honesty`` measures by how much.
@@ -232,8 +226,9 @@ def verdict(
     elif expected is not None:
         size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
         assert alone is not None
-        agrees = "agrees" if alone.agrees_with(measured) else "disagrees"
-        said = [f"{_begun(alone, about)} ({size}), which {agrees} with the measurement."]
+        low, high = measured.interval
+        where = "inside" if low <= expected.change <= high else "outside"
+        said = [f"{_begun(alone, about)} ({size}), {where} the measured interval."]
         if is_linear and _can_be_weighed(expected, measured):
             both = _together(expected, measured)
     if first is None:
