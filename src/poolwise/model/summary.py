@@ -18,8 +18,6 @@ from poolwise.model.tree_summary import TreeSummary
 from poolwise.tables.encoding import Column
 from poolwise.wording import html_table, paragraph, text_table
 
-GAIN = "Expected transfer gain over target_only (squared error, model-based)"
-
 
 @dataclass(frozen=True)
 class CoefficientLine:
@@ -200,14 +198,6 @@ class Summary:
                 f"Coefficients are a mean of two fits: {self.share:.0%} with history, weighed as "
                 f"above, and {1.0 - self.share:.0%} without it."
             )
-        if self.transfer_gain is not None and len(self.tables) > 1:
-            noise = self.tables[0].noise
-            share = (
-                f", {100.0 * self.transfer_gain / noise:.2g}% of the noise variance"
-                if noise
-                else ""
-            )
-            said.append(f"{GAIN}: {_shown(self.transfer_gain)}{share}")
         return said
 
     def table_cells(self) -> tuple[list[str], list[list[str]]]:
