@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from poolwise._typing import Array
 from poolwise.moments.moments import Moments
 
-STEPS, CLOSE = 100, 1e-5  # of EM at most; change of a correlation that ends it
+STEPS, CLOSE = 100, 3e-5  # of EM at most; change of a correlation that ends it
 LEAST, MOST = 1e-6, 0.9  # share of the prior in the covariance
 CONSTANT = 1e-12  # deviation, relative to the mean, that counts as zero
 
@@ -154,19 +154,25 @@ def joint_of(
     m = _prior_rows(len(names), own, more)
     rows = sum(part.weight for part in own)
     total = rows + sum(part.weight - 1.0 for part in more)
+    groups = _groups(own)
     weights, prior = np.array([part.weight for part in own]), m * np.eye(len(names))
     mean, S = np.zeros(len(names)), np.eye(len(names))
     for _ in range(STEPS):
         K, T = _inverse(S), prior.copy()
-        filled = np.tile(mean, (len(own), 1))
-        for k, part in enumerate(own):
-            B, left = relation(K, part.lacks, part.has)
-            filled[k, part.has] = part.mean
-            filled[k, part.lacks] += B @ (part.mean - mean[part.has])
-            _add(T, part, B, part.weight * left)
+        filled = np.empty((len(own), len(names)))
+        for at, has, lacks, means in groups:
+            B, left = relation(K, lacks, has)
+            away = means - mean[has]
+            filled[at[:, None], has] = means
+            filled[at[:, None], lacks] = mean[lacks] + np.einsum("gij,gj->gi", B, away)
+            expected = weights[at][:, None, None] * left
+            np.add.at(T, (lacks[:, :, None], lacks[:, None, :]), expected)
+            for k in np.flatnonzero([own[j].scatter.any() for j in at]):
+                _add(T, own[at[k]], B[k])
         for part in more:
             B, left = relation(K, part.lacks, part.has)
-            _add(T, part, B, (part.weight - 1.0) * left)
+            _add(T, part, B)
+            T[part.lacks[:, None], part.lacks] += (part.weight - 1.0) * left
         mean = weights @ filled / rows
         away = filled - mean
         T += (weights[:, None] * away).T @ away
@@ -188,24 +194,38 @@ def part_of(moments: Moments, names: Sequence[str]) -> Part | None:
 
 
 def relation(K: Array, lacks: Places, has: Places) -> tuple[Array, Array]:
-    """Return the regression of lacking columns on others, from the inverse of a covariance."""
-    left = _inverse(K[np.ix_(lacks, lacks)])
-    return -left @ K[np.ix_(lacks, has)], left
+    """Return regressions of lacking columns on others, from the inverse of a covariance."""
+    rows = lacks[..., :, None]
+    left = _inverse(K[rows, lacks[..., None, :]])
+    return -left @ K[rows, has[..., None, :]], left
 
 
 def _inverse(matrix: Array) -> Array:
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
-def _add(T: Array, part: Part, B: Array, left: Array) -> None:
-    """Add the expected scatter of a pattern, in place."""
+def _groups(parts: Sequence[Part]) -> list[tuple[Places, Places, Places, Array]]:
+    """Group patterns that lack equally many columns: positions, columns there and not, means."""
+    counts = np.array([len(part.lacks) for part in parts])
+    groups = []
+    for count in np.unique(counts):
+        at = np.flatnonzero(counts == count)
+        alike = [part for part, k in zip(parts, counts, strict=True) if k == count]
+        has, lacks = np.array([p.has for p in alike]), np.array([p.lacks for p in alike])
+        means = np.array([p.mean for p in alike])
+        groups.append((at, has, lacks, means))
+    return groups
+
+
+def _add(T: Array, part: Part, B: Array) -> None:
+    """Add the scatter of filled rows, in place."""
     has, lacks = part.has, part.lacks
     T[has[:, None], has] += part.scatter
     if len(lacks):
         across = B @ part.scatter
         T[lacks[:, None], has] += across
         T[has[:, None], lacks] += across.T
-        T[lacks[:, None], lacks] += across @ B.T + left
+        T[lacks[:, None], lacks] += across @ B.T
 
 
 def _scaled(part: Part, centre: Array, scale: Array) -> Part:
