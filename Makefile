@@ -90,6 +90,7 @@ simulate: $(READY) ## Simulate wrong history; measure the coverage of intervals 
 	@$(RUN) benchmarks.robustness
 	@$(RUN) benchmarks.coverage
 	@$(RUN) benchmarks.honesty
+	@$(RUN) benchmarks.gaps
 
 fuzz: $(READY) ## Fit adversarial arrays for MINUTES (default 10), starting at SEED
 	@$(RUN) tests.fuzz --minutes $(MINUTES) --seed $(SEED)

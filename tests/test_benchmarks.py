@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmarks import merging
+from benchmarks import gaps, merging
 from benchmarks.answers import Answer, Target
 from benchmarks.boosted.auto import auto
 from benchmarks.boosted.cost import boosters_grown
@@ -55,6 +55,14 @@ def test_a_quick_run_answers_every_question(tmp_path):
         assert all(math.isfinite(v) and v > 0.0 for v in answer["repeats"]), answer
         assert answer["what"] in run.stdout
     assert run.stdout.splitlines()[-1].startswith("Targets met:")
+
+
+@pytest.mark.slow
+def test_a_quick_run_deletes_values(capsys):
+    gaps.main(["--quick"])
+    told = capsys.readouterr().out
+    assert "Simulation, 30% of the values deleted, 5 repetitions" in told
+    assert ("30% of the values of recent rows deleted" in told) is datasets.available("concrete")
 
 
 @pytest.mark.slow

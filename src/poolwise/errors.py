@@ -198,12 +198,12 @@ class TooFewRows(PoolwiseError):
         why = f"There are no rows, or their weights are all zero ({rows:,} rows)."
         about: dict[str, Any] = {"rows": rows}
         if rows and missing:
-            why = f"None of the {rows:,} rows has all columns (missing: {counted(missing)})."
+            why = f"Some columns have no value in the target (missing: {counted(missing)})."
             about = {"missing": dict(missing)}
         return cls(
             why,
-            "The target is the new, complete data: at least one row must have every feature and "
-            "the response (0 sample(s) do, a minimum of 1 is required). In cross-validation of "
+            "The target is the new data: every feature needs a value in some row, and every row a "
+            "response (0 sample(s) do, a minimum of 1 is required). In cross-validation of "
             "stacked rows, split with poolwise.TargetSplit.",
             **about,
         )

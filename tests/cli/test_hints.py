@@ -98,8 +98,8 @@ def reference():
     return ["predict", "model.json", "new.csv"]
 
 
-def no_complete_row():
-    change("recent.csv", hours=[np.nan] * 20 + [1.0] * 20, load=[1.0] * 20 + [np.nan] * 20)
+def no_value():
+    change("recent.csv", hours=np.nan)
     return FIT
 
 
@@ -167,8 +167,8 @@ COMMANDS = {
     ("NotFinite", "response"): (response, "Leave out all rows that lack a value with --nulls drop"),
     ("BadSource", "response"): (no_response, "Give the column the same name in all tables."),
     ("BadLevels", "reference"): (reference, "use --unseen-level ignore to predict such rows as"),
-    ("TooFewRows", "missing"): (no_complete_row, "Leave columns out with --drop."),
-    ("TooFewRows", "rows"): (no_row, "needs at least one row that has every column."),
+    ("TooFewRows", "missing"): (no_value, "Leave columns out with --drop."),
+    ("TooFewRows", "rows"): (no_row, "The recent table needs rows."),
     ("TooFewRows", "planned"): (planned, "poolwise fit says what history does today."),
     ("TooFewToShare", "min_rows"): (
         lambda: ["moments", "history.csv", *SAVE, "--min-rows", "1000"],
@@ -204,7 +204,7 @@ def raised(function, *arguments, **more):
 
 
 def test_hints_that_take_much_data_name_options_too(fitted):
-    assert raised(check_few, range(10**6), "history")[1].startswith("Use --nulls drop, leave ")
+    assert raised(check_few, 10**6, "history")[1].startswith("Use --nulls drop, leave ")
     path = fitted / "m.moments.json"
     moments_of(fitted / "history.csv", response="wear").save(path)
     assert raised(Moments.load, path, max_bytes=10)[1] == ""

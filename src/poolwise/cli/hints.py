@@ -92,10 +92,10 @@ HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
     (
         TooFewRows,
         "missing",
-        "The recent table needs at least one row that has every column. Leave columns out with "
+        "Every column of the recent table needs a value in some row. Leave columns out with "
         "--drop.",
     ),
-    (TooFewRows, "rows", "The recent table needs at least one row that has every column."),
+    (TooFewRows, "rows", "The recent table needs rows."),
     (TooFewRows, "planned", "Collect more rows. poolwise fit says what history does today."),
     (
         TooFewToShare,

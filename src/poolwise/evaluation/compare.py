@@ -55,8 +55,8 @@ def compare(
     Parameters
     ----------
     X : array-like or data frame
-        Features of the target, as in :meth:`PooledRegressor.fit`. Rows with missing values count
-        as history.
+        Features of the target, as in :meth:`PooledRegressor.fit`. Rows with gaps are in training
+        and test sets like others; a user's estimator gets NaN.
     y : array-like
         Response of the target.
     sources : object, optional
@@ -69,10 +69,10 @@ def compare(
         ``boosted_pooling``, take seconds per fold and must be named. ``target_ridge``, with
         which the others are compared, and ``target_only`` are always included.
     cv : int, splitter or iterable, optional
-        How to split the complete target rows; by default five folds, four times, or less often if
-        a fit takes long. An integer is a number of folds, repeated as often. A splitter of
-        scikit-learn gets the complete target rows and their groups; in a list of (train, test),
-        positions are rows of ``X``.
+        How to split the target rows; by default five folds, four times, or less often if a fit
+        takes long. An integer is a number of folds, repeated as often. A splitter of scikit-learn
+        gets the target rows and their groups; in a list of (train, test), positions are rows of
+        ``X``.
     groups : array-like or str, optional
         The group of each row of ``X``, or a column of ``X``, which is then no feature. Whole groups
         are held out: rows of one person or house are never in a training and a test set.

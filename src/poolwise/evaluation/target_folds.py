@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,16 @@ from poolwise.evaluation.comparison import RIVALS
 from poolwise.evaluation.risk import without_sources
 from poolwise.evaluation.splitting import FEWEST, Fold, Positions, Splitting
 from poolwise.linear.fit import Fit
+from poolwise.linear.gaps import FilledFit
 from poolwise.linear.problem import Method
 from poolwise.methods import METHODS, is_method, method_of, needs_rows, with_seed
 from poolwise.methods.boosting.booster import THREADS_PAY
 from poolwise.model.regressor import PooledRegressor
 from poolwise.tables.encoding import Column, encoded
+from poolwise.tables.gap_rows import GapRows
 from poolwise.tables.intake import Intake
 from poolwise.tables.memory import ArrayTable
-from poolwise.tables.rows import TableRows
+from poolwise.tables.rows import Pattern, TableRows
 from poolwise.wording import listed
 
 TREES = "trees_on_nan"  # a common baseline
@@ -83,13 +85,14 @@ def _labelled(methods: Iterable[Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class TargetRows:
-    """The target's complete rows as one array, beside the problem they belong to."""
+    """The target's rows as one array, in which a gap is NaN, beside the problem they belong to."""
 
     intake: Intake
     names: tuple[str, ...]
     X: Array
     y: Array
     w: Array | None
+    _found: dict[Any, Pattern] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, intake: Intake) -> TargetRows:
@@ -145,10 +148,16 @@ class TargetRows:
             None if self.w is None else self.w[train],
             self.intake.rows.where,
         )
-        target = rows.moments(self.intake.precision, intercept=intercept)
-        problem = replace(self.intake.problem, target=target, target_rows=rows)
+        problem = replace(self.intake.problem, intercept=intercept)
         problem = problem if history else without_sources(problem)
-        return method.solve(replace(problem, intercept=intercept))
+        own: Pattern = rows
+        if np.isnan(self.X).any():
+            key = np.asarray(train).tobytes(), intercept, history
+            others = tuple(problem.sources.values())
+            own = self._found.setdefault(key, GapRows.of(rows, others=others))
+        target = own.moments(self.intake.precision, intercept=intercept)
+        fit = method.solve(replace(problem, target=target, target_rows=own))
+        return FilledFit(fit, own.joint) if isinstance(own, GapRows) else fit
 
     def _fit_stacked(self, estimator: Any, train: Positions) -> StackedFit:
         """Fit a user's estimator on all rows, with NaN where a source lacks a column."""
@@ -164,7 +173,9 @@ class TargetRows:
         for name, source in problem.sources.items():
             shared = problem.shared(source)
             at = [self.names.index(n) for n in shared]
-            for block, weights in problem.source_rows[name].blocks((*shared, problem.response)):
+            rows = problem.source_rows[name]
+            read = rows.with_gaps if isinstance(rows, GapRows) else rows.blocks
+            for block, weights in read((*shared, problem.response)):
                 part = np.full((len(block), len(self.names)), np.nan)
                 part[:, at] = block[:, :-1]
                 X.append(part)
@@ -176,10 +187,10 @@ class TargetRows:
             raise BadOption.of(
                 "methods", type(estimator).__name__, "a regressor that takes weights"
             )
-        rows, responses = np.concatenate(X), self.intake.transform.inverse(np.concatenate(y))
-        threads = 1 if rows.size < THREADS_PAY else None
+        stacked, responses = np.concatenate(X), self.intake.transform.inverse(np.concatenate(y))
+        threads = 1 if stacked.size < THREADS_PAY else None
         with threadpool_limits(threads, user_api="openmp"):
-            fitted = clone(estimator).fit(rows, responses, **weighted)
+            fitted = clone(estimator).fit(stacked, responses, **weighted)
 
         def predict(X: Array) -> Array:
             with threadpool_limits(threads, user_api="openmp"):
@@ -201,6 +212,6 @@ class StackedFit:
 def too_few_to_compare(rows: int) -> TooFewRows:
     """Return the error for a target that is too small to be split."""
     return TooFewRows(
-        f"Cross-validation needs at least {FEWEST} complete recent rows; there are {rows}.",
+        f"Cross-validation needs at least {FEWEST} recent rows; there are {rows}.",
         "Collect more rows before comparing methods.",
     )

@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 from poolwise._typing import Array
 from poolwise.errors import BadOption, NotAvailable, NotFinite, PoolwiseWarning, PredictionsBounded
 from poolwise.linear.fit import Fit
+from poolwise.linear.gaps import FilledFit
+from poolwise.linear.joint import Joint, joint_of
 from poolwise.linear.response_transform import Statistic
 from poolwise.methods import solved_without
 from poolwise.model.fitted_model import FittedModel, fitted
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.intake import open_rows
 from poolwise.tables.memory import Table
-from poolwise.wording import counted, listed
+from poolwise.wording import listed
 
 MOST_NAMED = 5  # rows that were moved to a bound
+FEW = 5  # optional columns, so that each set of them has a fit of its own
 FAR = 0.25  # moves by more than this share of the bounds' width give a warning
 
 
@@ -138,34 +141,56 @@ def _known(values: Array | None, model: FittedModel) -> Array:
 def _groups(
     model: FittedModel, table: Table, columns: Sequence[Column]
 ) -> Iterator[tuple[NDArray[np.intp], Fit, Array]]:
-    """Yield the rows that have the same columns, their fit and their values."""
-    names = [c.name for c in columns]
-    missing = table.missing(names)
-    counts = zip(names, missing.sum(axis=0), strict=True)
-    optional = model.optional_columns
-    wrong = {n: int(k) for n, k in counts if k and n not in optional}
-    if wrong:
-        may = (
-            f"Only columns that some table lacks may be missing: {listed(optional)}."
-            if optional
-            else "No table lacked a column when this model was fitted, so none may be missing."
-        )
-        raise NotFinite(
-            "Rows to predict have NaN in columns that all data had at fit: "
-            f"{counted(wrong)} of {table.rows:,} rows. {may}",
-            "Impute the others or drop these rows.",
-            counts=wrong,
-            rows=table.rows,
-        )
-    patterns, which = np.unique(missing, axis=0, return_inverse=True)
-    has = [[c for c, gone in zip(columns, p, strict=True) if not gone] for p in patterns]
+    """Yield the rows that lack the same block of columns, their fit and their values.
+
+    Their other gaps are NaN, and the fit fills them.
+    """
+    missing = table.missing([c.name for c in columns])
+    found = _by_block(model, columns, missing)
+    has = [[c for j, c in enumerate(columns) if j not in block] for block in found]
     fits = fits_on(model, has)
-    for k, (there, fit) in enumerate(zip(has, fits, strict=True)):
-        rows = np.flatnonzero(which.reshape(-1) == k)
-        part = table if len(patterns) == 1 else table.take(rows)
+    joint = None
+    for there, rows, fit in zip(has, found.values(), fits, strict=True):
+        part = table if len(rows) == table.rows else table.take(rows)
         values = part.read(there, 0, part.rows)
-        bad = np.count_nonzero(~np.isfinite(values), axis=0)
-        if bad.any():
-            found = {n: int(b) for n, b in zip(encoded(there), bad, strict=True) if b}
-            raise NotFinite.of(found, table.rows, "the table to predict")
+        if not np.isfinite(values).all():
+            bad = np.count_nonzero(np.isinf(values), axis=0)
+            if bad.any():
+                counts = {n: int(b) for n, b in zip(encoded(there), bad, strict=True) if b}
+                raise NotFinite.of(counts, table.rows, "the table to predict")
+            joint = joint or _joint(model)
+            fit = FilledFit(fit, joint.select(encoded(there)))
         yield rows, fit, values
+
+
+def _by_block(
+    model: FittedModel, columns: Sequence[Column], missing: NDArray[np.bool_]
+) -> dict[tuple[int, ...], NDArray[np.intp]]:
+    """Return rows by the columns for whose lack the model is solved again.
+
+    With few optional columns these are all optional columns that a row lacks; with many, those of
+    the table of the fit that lacks the most columns among those that lack none but the row's.
+    """
+    optional = [j for j, c in enumerate(columns) if c.name in model.optional_columns]
+    everything = np.zeros_like(missing)
+    if len(optional) <= FEW and optional:
+        everything[:, optional] = missing[:, optional]
+        everything[missing.all(axis=1)] = False
+    elif optional and model.problem is not None:
+        tables = model.problem.sources.values()
+        lacks = {tuple(not set(c.outputs) <= {*t.names} for c in columns) for t in tables}
+        for block in sorted(map(np.array, lacks), key=np.count_nonzero):
+            if block.any() and not block.all():
+                everything[~(block & ~missing).any(axis=1)] = block
+    patterns, which = np.unique(everything, axis=0, return_inverse=True)
+    return {
+        tuple(np.flatnonzero(pattern).tolist()): np.flatnonzero(which.reshape(-1) == k)
+        for k, pattern in enumerate(patterns)
+    }
+
+
+def _joint(model: FittedModel) -> Joint:
+    """Return the joint distribution of the features, from the moments of the fit."""
+    problem = model.known_problem("a row with missing values")
+    sources = [s.select(problem.shared(s)) for s in problem.sources.values()]
+    return joint_of(problem.features, [problem.target], sources)

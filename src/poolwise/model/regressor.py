@@ -22,7 +22,8 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     """Regression on a complete target and on sources that lack some of its columns.
 
     ``X, y`` is the target; history goes into ``sources``, so that cross-validation splits the
-    target only. Rows of ``X`` that lack values are history too, a source for each pattern of them.
+    target only. Without ``sources``, a block of rows of ``X`` that lack the same columns is
+    history. Other missing values are filled, and their rows weigh less.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     transfer_gain_ : float or None
         Expected reduction of the squared error against least squares on the target.
     optional_columns_ : list of str
-        Columns of ``X`` that some row or source lacked: rows to predict may lack them too.
+        Columns of ``X`` that some source lacked: a table to predict may lack them too.
     method_, reason_ : object, str
         The method that made the fit and, where ``method="auto"`` chose it, why.
     fit_, problem_ : Fit, Problem or None
@@ -98,7 +99,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X, y : array-like or data frame of shape (n, n_features), array-like of shape (n,)
-            Features and response of the target. NaN says that a row lacks the column.
+            Features and response of the target. A gap is NaN.
         sources : object, optional
             ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, a path, moments,
             or a list or mapping of these (:class:`poolwise.Sources`). Arrays have the target's
@@ -117,7 +118,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     def predict(self, X: Any, return_std: bool = False, statistic: Statistic = "mean") -> Any:
         """Predict the response.
 
-        Rows may lack ``optional_columns_``, as NaN or as columns that a data frame does not have.
+        A gap is NaN. A data frame may lack ``optional_columns_``.
 
         Parameters
         ----------

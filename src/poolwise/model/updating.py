@@ -9,7 +9,14 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import BadColumns, BadOption, BadSource, NeedsRows, PoolwiseWarning
+from poolwise.errors import (
+    BadColumns,
+    BadOption,
+    BadSource,
+    CannotSubtract,
+    NeedsRows,
+    PoolwiseWarning,
+)
 from poolwise.linear.problem import Problem
 from poolwise.linear.response_transform import ResponseTransform
 from poolwise.methods import needs_rows
@@ -23,7 +30,7 @@ from poolwise.tables.memory import ArrayTable, Table, name_of
 from poolwise.tables.moments_intake import as_moments, gather_moments
 from poolwise.tables.moments_table import MomentsTable, kinds_of
 from poolwise.tables.sources import Sources
-from poolwise.wording import listed
+from poolwise.wording import listed, plural
 
 Verb: TypeAlias = Literal["add", "subtract"]
 
@@ -71,13 +78,14 @@ class Updating(BaseEstimator):
         """Add rows to a fitted model, without the rows it was fitted on.
 
         The result equals a fit on all rows: to the last bit with ``precision="exact"``, otherwise
-        up to rounding. The columns, their levels and the reference level do not change. Methods
-        that read rows, such as kernel_transfer, cannot be updated.
+        up to rounding; rows with gaps are filled from what the model knows. The columns, their
+        levels and the reference level do not change. Methods that read rows, such as
+        kernel_transfer, cannot be updated.
 
         Parameters
         ----------
         X : array-like, data frame, Moments, or path of a ``.moments.json`` file, optional
-            Features of further rows of the target. NaN means that a row lacks the column. Moments
+            Features of further rows of the target. A gap is NaN. Moments
             have the encoded columns and the response, as in ``problem_.target.names``; they may
             have indicators of the other levels too.
         y : array-like of shape (n,), optional
@@ -172,10 +180,17 @@ def _change(
         precision=precision,
         columns=model.columns,
         levels=model.levels,
-        known=problem.sources,
+        fitted=problem,
         jobs=checked_jobs(estimator.n_jobs),
         transform=model.transform,
     )
+    if forget and read.filled:
+        raise CannotSubtract(
+            f"Rows with gaps cannot be forgotten: {listed(list(read.filled))} has "
+            f"{plural(sum(gaps for gaps, _ in read.filled.values()), 'missing value')}, and what "
+            "they were filled with depended on all rows of the fit.",
+            "Fit again on the rows that remain.",
+        )
     rows, cautions = read.target, read.cautions
     if by_moments and X is not None:
         given = as_moments(X, "the target")
@@ -205,7 +220,7 @@ def _change(
         problem=Problem(own, merged, problem.response, problem.intercept),
         columns=model.columns,
         levels=model.levels,
-        optional=read.lacking.union(lacking, model.optional_columns),
+        optional=frozenset(lacking.union(model.optional_columns)),
         cautions=cautions,
         response=model.response,
         transform=model.transform,

@@ -28,8 +28,8 @@ def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
         hint = ""
         if target.weight < 0.999 * target.rows:  # not by rounding alone
             hint = (
-                f"The weights of its {target.rows:,} rows sum to {target.weight:.5g}: scale them "
-                "to a mean of one, since a weight counts as repetitions."
+                f"Its {target.rows:,} rows weigh {target.weight:.5g} together: scale given weights "
+                "to a mean of one, since a weight counts as repetitions. Rows with gaps weigh less."
             )
         yield NoiseNotEstimable(
             f"{capital(own_name)} has {rows_for(target.weight, fitted + problem.intercept)}: alone "

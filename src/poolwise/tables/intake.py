@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from poolwise.errors import BadColumns, LeftOut, NotFinite, NotNumeric, PoolwiseWarning, TooFewRows
+from poolwise.errors import BadColumns, LeftOut, NotNumeric, PoolwiseWarning, TooFewRows
 from poolwise.linear.problem import Problem
 from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
@@ -33,6 +33,7 @@ from poolwise.tables.encoding import (
     unify,
 )
 from poolwise.tables.frames import FrameTable
+from poolwise.tables.gap_rows import read_rows, split_by_block
 from poolwise.tables.memory import (
     ArrayTable,
     Table,
@@ -49,7 +50,7 @@ from poolwise.tables.moments_table import (
     open_moments,
     part_of,
 )
-from poolwise.tables.rows import Pattern, TableRows, named_patterns
+from poolwise.tables.rows import Pattern, TableRows, pattern_name
 from poolwise.tables.shards import StreamedTable
 from poolwise.tables.sources import (
     Given,
@@ -80,8 +81,10 @@ class MomentsIntake:
 class Intake(MomentsIntake):
     """A problem whose target came as rows."""
 
-    rows: TableRows  # the complete rows of the target
+    rows: TableRows  # of the target; a gap is NaN
     positions: NDArray[np.intp]  # of these rows in the target's table
+    blocks: Mapping[str, tuple[str, ...]]  # history among the rows of X, and the columns it lacks
+    filled: Mapping[str, tuple[int, int]]  # values filled of each table with gaps, and all values
     own_name: str | None  # name of the response, where it is a named series
     precision: Precision  # with which tables are read
 
@@ -93,20 +96,22 @@ class Tables:
     target: Moments
     moments: dict[str, Moments]
     columns: tuple[Column, ...]
-    complete: TableRows  # rows of the target
+    own: TableRows  # rows of the target; a gap is NaN
     positions: NDArray[np.intp]  # of these rows in the target's table
+    target_rows: Pattern  # without gaps
     rows: dict[str, Pattern]  # of the sources that came as rows
-    lacking: frozenset[str]  # raw columns that some row lacks
+    blocks: Mapping[str, tuple[str, ...]]  # sources among the rows of X, and the columns they lack
+    filled: Mapping[str, tuple[int, int]]  # values filled of each table with gaps, and all values
     cautions: tuple[PoolwiseWarning, ...]
 
     def problem(self, response: str, intercept: bool) -> Problem:
         """Return the problem."""
-        own = self.complete
-        return Problem(self.target, self.moments, response, intercept, own, self.rows, own.where)
+        own, where = self.target_rows, self.own.where
+        return Problem(self.target, self.moments, response, intercept, own, self.rows, where)
 
     def read_again(self, better: Kept) -> Tables:
         """Read all rows with more digits."""
-        own = _read_again(self.target, self.complete, better)
+        own = _read_again(self.target, self.target_rows, better)
         read = {name: _read_again(self.moments[name], r, better) for name, r in self.rows.items()}
         return replace(self, target=own, moments=self.moments | read)
 
@@ -128,9 +133,9 @@ def gather(
 ) -> Intake:
     """Match columns by name, encode levels, and turn each table into moments.
 
-    Rows of ``X`` that lack a value become sources, one per pattern of missing columns; so do rows
-    of a source that lack more than their source does. A pattern with too few rows to estimate
-    their noise is left out, unless there is no other source.
+    A column without any value is one that a source lacks; other missing values are gaps, and rows
+    with gaps count as far as they inform. Without sources, large patterns of missing columns among
+    the rows of ``X`` become sources; see `split_by_block`.
     """
     own_name = name_of(y)
     if estimator is None:
@@ -160,12 +165,14 @@ def gather(
         problem=problem,
         columns=columns,
         levels=column_levels(columns),
-        optional=tables.lacking.union(lacking_somewhere(problem, columns)),
+        optional=frozenset(lacking_somewhere(problem, columns)),
         cautions=tables.cautions,
         response=response,
         transform=transform,
-        rows=tables.complete,
+        rows=tables.own,
         positions=tables.positions,
+        blocks=tables.blocks,
+        filled=tables.filled,
         own_name=own_name,
         precision=precision,
     )
@@ -184,29 +191,30 @@ def read_tables(
     unseen_level: Literal["raise", "ignore"] = "raise",
     columns: tuple[Column, ...] | None = None,
     levels: Mapping[str, Levels | None] | None = None,
-    known: Collection[str] = (),
+    fitted: Problem | None = None,
     jobs: int = 1,
     where: str = "the target",
     transform: ResponseTransform = AS_IS,
 ) -> Tables:
-    """Turn each table into moments; after a fit, with the columns of that fit."""
+    """Turn each table into moments; after a fit, with the columns and the problem of that fit."""
     names, given, named = target.names, sources.named, transform.named(response)
     for taken in {response, named}.intersection(names):
         raise response_in_features(taken, "X")
-    missing = target.missing(names)
-    whole = np.flatnonzero(~missing.any(axis=1))
-    is_whole, is_new = len(whole) == target.rows, columns is None
-    if is_new and not len(whole):
-        counts = zip(names, missing.sum(axis=0).tolist(), strict=True)
-        raise TooFewRows.empty_target(target.rows, {n: k for n, k in counts if k})
-    ours = target.levels(names)
+    ours, missing, is_new = target.levels(names), target.missing(names), columns is None
     kinds = {n: ours.get(n) for n in names}
     if columns is not None:
         kinds = {c.name: c.levels for c in columns}
     tables = _opened(given, kinds, levels, response, jobs, transform)
     theirs = {n: t.levels([own for own in t.names if own in kinds]) for n, t in tables.items()}
+    split = split_by_block(missing, names, ours, given, fitted, intercept)
+    whole = split.pop(())
+    if is_new and missing[whole].all(axis=0).any():
+        void = np.asarray(missing[whole].all(axis=0) & missing.any(axis=0))
+        counts = zip(names, missing.sum(axis=0).tolist(), void.tolist(), strict=True)
+        raise TooFewRows.empty_target(target.rows, {n: k for n, k, is_void in counts if is_void})
+    own_table = target if len(whole) == target.rows else target.take(whole)
     if columns is None:
-        complete = ours if is_whole else target.take(whole).levels(names)
+        complete = ours if own_table is target else own_table.levels(names)
         columns = unify(
             names, ours, theirs, where, complete=complete, intercept=intercept, unseen=unseen_level
         )
@@ -219,15 +227,14 @@ def read_tables(
     weights = None if weights is None else weights_as_numbers(weights)
     numbers = transform.transformed(numbers, response, where, weights)
     own = TableRows(target, columns, named, numbers, weights, where, jobs)
-    split: dict[tuple[str, ...], TableRows] = {(): own} if is_whole else own.by_pattern()
-    own = split.pop(()) if () in split else own.take(np.zeros(0, dtype=np.intp))
     rows: dict[str, TableRows | StreamedRows | Moments] = {}
+    blocks: dict[str, tuple[str, ...]] = {}
     cautions: list[PoolwiseWarning] = []
-    if split:
-        patterns, cautions = named_patterns(
-            "rows", split, where, taken=given, intercept=intercept, known=known
-        )
-        rows |= patterns
+    for lacks, index in split.items():
+        block = pattern_name("rows", lacks, (*given, *rows), fitted.sources if fitted else ())
+        has = tuple(c for c in columns if c.name not in lacks)
+        rows[block], blocks[block] = replace(own.take(index), columns=has), lacks
+    own = own if own_table is target else own.take(whole)
     for name, table in tables.items():
         source = given[name]
         if isinstance(table, MomentsTable):
@@ -250,26 +257,31 @@ def read_tables(
 
     moments: dict[str, Moments] = {}
     kept: dict[str, Pattern] = {}
-    lacking = set[str]().union(*split)
+    filled: dict[str, tuple[int, int]] = {}
     for name, held in rows.items():
         if isinstance(held, Moments):
             moments[name] = held
             continue
-        read, pieces, gone, told = _read_rows(
-            name, held, intercept, precision, known, taken=(*given, *rows, *moments)
-        )
-        moments |= read
-        kept |= pieces
-        lacking |= gone
-        cautions += told
+        before = () if fitted is None or name not in fitted.sources else (fitted.sources[name],)
+        read = read_rows(name, held, intercept, precision, before)
+        cautions += read.cautions
+        if read.rows is not None:
+            moments[name], kept[name] = read.moments, read.rows
+            filled |= {} if read.gaps is None else {name: read.gaps}
+    others = moments if fitted is None else fitted.sources
+    before = () if fitted is None else (fitted.target,)
+    read_target = read_rows(where, own, intercept, precision, before, tuple(others.values()))
+    filled |= {} if read_target.gaps is None else {where: read_target.gaps}
     return Tables(
-        target=own.moments(precision, intercept=intercept),
+        target=read_target.moments,
         moments=moments,
         columns=columns,
-        complete=own,
+        own=own,
         positions=whole,
+        target_rows=read_target.rows or own,
         rows=kept,
-        lacking=frozenset(lacking),
+        blocks=blocks,
+        filled=filled,
         cautions=tuple(cautions),
     )
 
@@ -293,39 +305,6 @@ def _opened(
         )
         for name, source in given.items()
     }
-
-
-def _read_rows(
-    name: str,
-    held: TableRows | StreamedRows,
-    intercept: bool,
-    precision: Precision,
-    known: Collection[str],
-    taken: Collection[str],
-) -> tuple[dict[str, Moments], Mapping[str, Pattern], set[str], list[PoolwiseWarning]]:
-    """Sum the rows of a source, by the columns they lack if any value is missing.
-
-    Return moments and rows of each pattern, the columns that some row lacks, and warnings.
-    """
-    split: Mapping[tuple[str, ...], Pattern]
-    cautions: list[PoolwiseWarning] = []
-    if isinstance(held, StreamedRows):
-        split, where = held.by_pattern(precision, intercept=intercept), held.table.where
-        cautions += held.cautions()
-        if not split:
-            cautions.append(LeftOut.empty_source(name))
-    elif not held.count:
-        return {}, {}, set(), []
-    else:
-        try:
-            return {name: held.moments(precision, intercept=intercept)}, {name: held}, set(), []
-        except NotFinite:  # known when all rows are read, so that complete tables are read once
-            split, where = held.by_pattern(), held.where
-    pieces, left_out = named_patterns(
-        name, split, where, taken=taken, intercept=intercept, known=known
-    )
-    read = {n: piece.moments(precision, intercept=intercept) for n, piece in pieces.items()}
-    return read, pieces, set[str]().union(*split), [*cautions, *left_out]
 
 
 def lacking_somewhere(problem: Problem, columns: Iterable[Column]) -> list[str]:

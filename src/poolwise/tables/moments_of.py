@@ -27,9 +27,9 @@ from poolwise.tables.files import Files, Nulls
 from poolwise.tables.memory import Table
 from poolwise.tables.parts import PartedRows, Parts
 from poolwise.tables.row_splitter import Lacks, Tally
-from poolwise.tables.rows import Pattern, TableRows, pattern_name
+from poolwise.tables.rows import Pattern, TableRows, pattern_name, without_features
 from poolwise.tables.shards import StreamedTable
-from poolwise.tables.streamed_rows import StreamedRows
+from poolwise.tables.streamed_rows import StreamedRows, check_few
 
 
 def moments_of(
@@ -234,6 +234,10 @@ class MomentsJob:
                 own = self._rows_of(table, features, response, tally)
                 rows = {**(own.by_pattern() if self.nulls == "split" else {(): own})}
             found = {lacks: r.moments(self.precision) for lacks, r in rows.items() if r.count}
+        check_few(len(found) + tally.beyond, self._where)
+        for moments in found.values():
+            if moments.names in ((), (response,)):
+                raise without_features(self._where, moments.rows)
         if self.nulls == "drop" and tally.incomplete:
             cautions.append(tally.rows_left_out(self.name))
         order = encoded(columns)

@@ -148,7 +148,7 @@ class PartedRows:
             self.tally.add(file.tally)
             for lacks, path in file.paths.items():
                 by_pattern.setdefault(lacks, []).append(path)
-        check_few(by_pattern, self.table.where)
+        check_few(len(by_pattern), self.table.where)
         totals = {}
         for lacks, paths in by_pattern.items():
             names = splitter.names_of(lacks)

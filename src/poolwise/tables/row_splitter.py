@@ -40,10 +40,12 @@ class Tally:
     rows: int = 0
     incomplete: int = 0
     counts: dict[str, int] = field(default_factory=dict)
+    beyond: int = 0  # rows of patterns of missing columns that are too many to hold
 
     def add(self, other: Tally) -> None:
         """Count the rows of another tally too."""
         self.rows, self.incomplete = self.rows + other.rows, self.incomplete + other.incomplete
+        self.beyond += other.beyond
         for name, count in other.counts.items():
             self.counts[name] = self.counts.get(name, 0) + count
 
@@ -55,6 +57,17 @@ class Tally:
             'nulls="split" uses the rows that lack a feature.',
             counts=dict(self.counts),
             dropped=self.incomplete,
+            rows=self.rows,
+        )
+
+    def beyond_left_out(self, source: str, most: int) -> LeftOut:
+        """Return the warning about rows of too many patterns of missing columns."""
+        return LeftOut(
+            f"{self.beyond:,} of {self.rows:,} rows of table {source!r} were left out: its rows "
+            f"lack columns in more than {most:,} different patterns, and the first {most:,} are "
+            "held.",
+            "Read fewer columns, or impute some of them first.",
+            dropped=self.beyond,
             rows=self.rows,
         )
 
@@ -161,7 +174,7 @@ class RowSplitter:
         for code in np.unique(codes[used]):
             index = np.flatnonzero((codes == code) & used)
             lacks = gone[index[0]]
-            if lacks.all():
+            if lacks.all() and self.response is None:
                 raise without_features(part.where, len(index))
             out_of = (*lacks, *(False for _ in self._responses))
             kept = [a[index] for a, out in zip(arrays, out_of, strict=True) if not out]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -11,12 +11,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from poolwise._typing import Array
-from poolwise.errors import BadTable, LeftOut, NotFinite, PoolwiseWarning
+from poolwise.errors import BadTable, NotFinite
 from poolwise.linear.problem import Rows
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import checked_weights
 from poolwise.numerics.options import Kept, Precision, chosen
-from poolwise.tables.encoding import Column, encoded
+from poolwise.tables.encoding import Column
 from poolwise.tables.memory import Table
 from poolwise.wording import capital, plural
 
@@ -115,10 +115,16 @@ class TableRows:
             index = np.flatnonzero(which == k)
             has = tuple(c for c, gone in zip(self.columns, pattern, strict=True) if not gone)
             lacks = tuple(c.name for c, gone in zip(self.columns, pattern, strict=True) if gone)
-            if not has:
-                raise without_features(self.where, len(index))
             split[lacks] = replace(self.take(index), columns=has)
         return split
+
+    def without_void(self) -> TableRows:
+        """Return the rows without columns that hold no value: the table lacks them."""
+        missing = self.table.missing([c.name for c in self.columns])
+        has = [c for j, c in enumerate(self.columns) if not missing[:, j].all()]
+        if not has:
+            raise without_features(self.where, self.count)
+        return self if len(has) == len(self.columns) else replace(self, columns=tuple(has))
 
     def take(self, index: Any) -> TableRows:
         """Return some of the rows."""
@@ -161,41 +167,6 @@ class TableRows:
 def rows_at_once(columns: int) -> int:
     """Return the number of rows of a wide table to read at a time."""
     return max(1024, min(BLOCK, VALUES // max(columns, 1)))
-
-
-def named_patterns(
-    name: str,
-    split: Mapping[tuple[str, ...], P],
-    where: str,
-    *,
-    taken: Collection[str],
-    intercept: bool,
-    known: Collection[str] = (),
-) -> tuple[dict[str, P], list[PoolwiseWarning]]:
-    """Name the patterns of a table, and leave out those of too few rows.
-
-    With at most as many rows as coefficients, the noise of a pattern cannot be estimated. The
-    largest pattern stays in any case. Patterns in ``known`` always stay; if there are any, the
-    largest one has no exception.
-    """
-    largest = max(split.values(), key=lambda piece: piece.count, default=None)
-    if any(k == name or k.startswith(f"{name} without ") for k in known):
-        largest = None
-    named: dict[str, P] = {}
-    small: list[int] = []
-    for lacks, piece in split.items():
-        rows, own = piece.count, pattern_name(name, lacks, (*taken, *named), known)
-        if own in known or piece is largest or rows > len(encoded(piece.columns)) + intercept:
-            named[own] = piece
-        else:
-            small.append(rows)
-    if not small:
-        return named, []
-    what = (
-        f"{plural(sum(small), 'row')} of {where} with missing values, in "
-        f"{plural(len(small), 'pattern')} of too few rows to estimate a noise from: left out."
-    )
-    return named, [LeftOut(what, "Impute or drop these values to use the rows.")]
 
 
 def without_features(where: str, rows: int) -> NotFinite:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -19,7 +19,7 @@ from poolwise.tables.encoding import Column, wholes
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
 from poolwise.tables.shards import Part, StreamedTable
 
-MOST_PATTERNS = 1000  # each is a source, and holds a matrix
+MOST_PATTERNS = 1000  # each holds a matrix; rows of further ones are left out
 T = TypeVar("T")
 
 
@@ -33,7 +33,10 @@ class PatternSums:
     def __add__(self, other: PatternSums) -> PatternSums:
         moments, tally = dict(self.moments), Tally()
         for lacks, more in other.moments.items():
-            moments[lacks] = moments[lacks] + more if lacks in moments else more
+            if lacks in moments or len(moments) < MOST_PATTERNS:
+                moments[lacks] = moments[lacks] + more if lacks in moments else more
+            else:
+                tally.beyond += more.rows
         tally.add(self.tally)
         tally.add(other.tally)
         return PatternSums(moments, tally)
@@ -61,11 +64,13 @@ class SumByPattern:
         for lacks, run in groupby(pieces, lambda piece: piece.lacks):
             if self.only is not None and lacks not in self.only:
                 continue
+            if lacks not in total and len(total) == MOST_PATTERNS:
+                tally.beyond += sum(len(piece.arrays[-1]) for piece in run)
+                continue
             names = self.splitter.names_of(lacks)
             blocks = ((piece.arrays, piece.weights) for piece in run)
             own = Moments.of_blocks(names, blocks, precision=self.precision)
             total[lacks] = total[lacks] + own if lacks in total else own
-            check_few(total, self.where)
         return PatternSums(total, tally)
 
 
@@ -78,15 +83,15 @@ def without_void(found: Mapping[Lacks, T], columns: Sequence[Column]) -> dict[La
     }
 
 
-def check_few(patterns: Sized, where: str) -> None:
+def check_few(patterns: int, where: str) -> None:
     """Raise an error if there are more patterns of missing columns than can be held."""
-    if len(patterns) > MOST_PATTERNS:
+    if patterns > MOST_PATTERNS:
         raise NotFinite(
             f"The rows of {where} lack columns in more than {MOST_PATTERNS:,} different patterns, "
             "and each would be a table.",
             'Read them with Files(..., nulls="drop"), read fewer columns with '
             "Files(..., columns=...), or impute the values first.",
-            patterns=len(patterns),
+            patterns=patterns,
         )
 
 
@@ -124,11 +129,13 @@ class StreamedRows:
         return without_void(patterns, self.columns)
 
     def cautions(self) -> list[PoolwiseWarning]:
-        """Return a warning about rows that were dropped."""
-        own = self.tally
-        if self.table.nulls != "drop" or not own.incomplete:
-            return []
-        return [own.rows_left_out(self.source)]
+        """Return warnings about rows that were left out."""
+        own, found = self.tally, list[PoolwiseWarning]()
+        if self.table.nulls == "drop" and own.incomplete:
+            found.append(own.rows_left_out(self.source))
+        if own.beyond:
+            found.append(own.beyond_left_out(self.source, MOST_PATTERNS))
+        return found
 
     def moments(self, precision: Precision) -> dict[Lacks, Moments]:
         """Return moments by the columns that rows lack, from an earlier pass if there was one."""
@@ -149,7 +156,6 @@ class StreamedRows:
         which = None if only is None else tuple(sorted(only))
         task = SumByPattern(self.splitter, precision, which, self.table.where)
         found = self.table.total(task) or PatternSums({}, Tally())
-        check_few(found.moments, self.table.where)
         vars(self.tally).update(vars(found.tally))
         return {lacks: moments for lacks, moments in found.moments.items() if moments.rows}
 

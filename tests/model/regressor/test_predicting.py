@@ -35,15 +35,18 @@ def test_rows_without_the_new_columns_get_the_pooled_reduced_model():
     np.testing.assert_allclose(model.predict(lacking), np.polyval(reduced, X[:5, 0]), rtol=1e-10)
 
 
-def test_a_column_that_all_tables_had_may_not_be_missing(frames):
+def test_a_column_that_all_tables_had_may_have_gaps_but_must_be_there(frames):
     X, y, X_old, y_old = frames
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
-    with pytest.raises(NotFinite, match=r"'age' in 60.*größe.*scanner"):
-        model.predict(X.assign(age=np.nan))
+    known, deviation = model.predict(X, return_std=True)
+    gaps = X.assign(age=X["age"].where(np.arange(len(X)) != 3))
+    filled, wider = model.predict(gaps, return_std=True)
+    others = np.arange(len(X)) != 3
+    np.testing.assert_array_equal(filled[others], known[others])
+    assert wider[3] > deviation[3]
+    assert np.ptp(model.predict_interval(gaps)[3]) > np.ptp(model.predict_interval(X)[3])
     with pytest.raises(ValueError, match="yet now missing:\n- age"):
         model.predict(X.drop(columns="age"))
-    with pytest.raises(NotFinite, match="none may be missing"):
-        PooledRegressor().fit(X, y).predict(X.assign(größe=np.nan))
 
 
 def test_other_columns_in_another_order_are_named(frames):

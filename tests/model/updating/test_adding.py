@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from poolwise import Moments, PooledRegressor
+from poolwise.errors import CannotSubtract
 from tests.model.same_model import assert_same_model
 from tests.model.updating.rows import (
     LATER,
@@ -99,16 +100,6 @@ class TestAdding:
         assert list(found.problem_.sources) == list(known.problem_.sources)
         assert_same_model(found, known)
 
-    def test_a_source_that_is_named_like_a_pattern_stays_apart_from_it(self):
-        Z, old = X[:200].copy(), {"rows without x2": source(OLD)}
-        Z[50:, 2] = np.nan
-        found = model_of().fit(Z[:150], Y[:150], sources=old).update(Z[150:], Y[150:200])
-        known = model_of().fit(Z, Y[:200], sources=old)
-        rows = {name: s.rows for name, s in known.problem_.sources.items()}
-        assert rows == {"rows without x2 (too)": 150, "rows without x2": 190}
-        assert {name: s.rows for name, s in found.problem_.sources.items()} == rows
-        assert_same_model(found, known)
-
     def test_rows_without_a_complete_one_are_history(self):
         Z = X[:100].copy()
         Z[50:, 2] = np.nan
@@ -116,17 +107,17 @@ class TestAdding:
         assert_same_model(found, model_of().fit(Z, Y[:100]))
         assert found.problem_.target.rows == 50
 
-    def test_a_few_rows_that_lack_columns_join_their_pattern_or_are_left_out(self):
+    def test_a_few_rows_that_lack_columns_join_their_pattern_or_have_gaps(self):
         Z = X[:100].copy()
         Z[50:97, 2] = np.nan
         Z[97:, 1] = np.nan
-        found = model_of().fit(Z[:95], Y[:95])
-        with pytest.warns(
-            match="3 rows of the target with missing values, in 1 pattern of too few rows"
-        ):
-            found.update(Z[95:], Y[95:100])
+        found = model_of().fit(Z[:95], Y[:95]).update(Z[95:], Y[95:100])
         assert list(found.problem_.sources) == ["rows without x2"]
         assert found.problem_.sources["rows without x2"].rows == 47
+        assert found.problem_.target.rows == 53
+        assert found.problem_.target.weight < 53.0
+        with pytest.raises(CannotSubtract, match="has 3 missing values"):
+            found.forget(Z[95:], Y[95:100])
 
     def test_moments_are_added_like_rows(self, tmp_path):
         part = Moments.of_rows(NAMES, np.column_stack((X, Y))[LATER], precision="exact")

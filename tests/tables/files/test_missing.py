@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from poolwise import Files
+from poolwise import Files, moments_by_pattern
 from poolwise.errors import BadColumns, LeftOut, NotFinite
 from poolwise.tables import streamed_rows
 from poolwise.tables.intake import gather
@@ -24,7 +24,7 @@ def holed(rows):
     return rows.astype({"count": "float64"})
 
 
-def test_each_pattern_of_missing_columns_is_a_source(tmp_path, form, target, rows):
+def test_rows_with_gaps_count_as_in_memory(tmp_path, form, target, rows):
     gaps = holed(rows)
     for k in range(3):
         write(gaps[k::3], tmp_path / "h" / f"{k}.{form}")
@@ -34,7 +34,7 @@ def test_each_pattern_of_missing_columns_is_a_source(tmp_path, form, target, row
     assert same(ours.problem.sources, theirs.problem.sources)
     assert ours.optional == theirs.optional
     assert [str(c) for c in ours.cautions] == [str(c) for c in theirs.cautions]
-    assert any(isinstance(c, LeftOut) for c in ours.cautions)
+    assert ours.filled == theirs.filled == {"source": (48, 240)}
 
 
 def test_a_file_that_lacks_a_column_is_a_pattern(tmp_path, form, target, rows):
@@ -117,19 +117,21 @@ def test_not_a_number_is_a_missing_value(tmp_path, target, rows):
     table = table.set_column(at, "a", pa.array(gaps, from_pandas=False))
     assert not table.column("a").null_count
     pq.write_table(table, tmp_path / "old.parquet")
-    sources = read(target, tmp_path / "old.parquet").problem.sources
-    assert [moments.rows for moments in sources.values()] == [40, 20]
+    assert read(target, tmp_path / "old.parquet").filled == {"source": (20, 240)}
 
 
-def test_rows_without_any_feature_are_refused_with_their_file(tmp_path, target, rows):
+def test_rows_without_any_feature_count_as_in_memory(tmp_path, target, rows):
     gaps = rows[["a", "y"]].copy()
     gaps.loc[:3, "a"] = np.nan
-    with pytest.raises(NotFinite, match=r"old\.parquet has 4 rows"):
-        read(target, write(gaps, tmp_path / "old.parquet"))
+    assert agree(target, write(gaps, tmp_path / "old.parquet"), gaps)
 
 
-def test_patterns_beyond_number_are_refused(tmp_path, target, rows, monkeypatch):
+def test_rows_of_too_many_patterns_are_left_out_and_counted(tmp_path, target, rows, monkeypatch):
     monkeypatch.setattr(streamed_rows, "MOST_PATTERNS", 2)
     path = write(holed(rows), tmp_path / "old.parquet")
+    taken = read(target, path)
+    (told,) = [c for c in taken.cautions if isinstance(c, LeftOut)]
+    assert "lack columns in more than 2 different patterns" in str(told)
+    assert taken.problem.sources["source"].rows == len(rows) - told.about["dropped"]
     with pytest.raises(NotFinite, match="more than 2 "):
-        read(target, path)
+        moments_by_pattern(Files(path))

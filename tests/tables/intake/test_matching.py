@@ -106,19 +106,19 @@ class TestLevels:
         assert_allclose(source.mean[:3], [0.4, 0.2, 0.2])
         assert intake.problem.target.is_constant("g=e")
 
-    def test_the_reference_level_is_one_that_complete_rows_have(self, y):
+    def test_the_reference_level_is_one_that_the_target_has(self, y):
         target = pd.DataFrame({"g": ["b", "c"] * 10, "x": y})
-        target.loc[0] = ["a", np.nan]  # a level of the target, but of an incomplete row
+        target.loc[:4] = ["a", np.nan]  # a level of the rows of X, but not of the target
         intake = gather(target, y)
         assert intake.columns[0].levels == ("b", "a", "c")
         assert intake.problem.sources["rows without x"].mean_of("g=a") == 1.0
 
     @pytest.mark.parametrize("name", ["X", "XX", "old"])
-    def test_no_name_of_a_source_hides_the_levels_of_incomplete_rows(self, y, name):
+    def test_no_name_of_a_source_hides_the_levels_of_rows_with_gaps(self, y, name):
         target = pd.DataFrame({"g": ["b", "c"] * 10, "x": y})
         target.loc[0] = ["a", np.nan]
         intake = gather(target, y, sources={name: (target[["x"]][1:], y[1:])})
-        assert intake.columns[0].levels == ("b", "a", "c")
+        assert intake.columns[0].levels == ("a", "b", "c")
 
     def test_without_an_intercept_every_level_has_an_indicator(self, y):
         target = pd.DataFrame({"g": ["n", "s"] * 10, "h": ["u", "v"] * 10})

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from poolwise import Moments
-from poolwise.errors import DataWarning, LeftOut, NotFinite, TooFewRows
+from poolwise.errors import BadSource, DataWarning, LeftOut, TooFewRows
 from poolwise.tables.intake import gather
 from tests.tables.intake.same import assert_same, moments_of
 
@@ -23,21 +23,35 @@ class TestMissing:
         expected = moments_of(target[["age", "bmi"]][:5].assign(y=y[:5]))
         assert_same(problem.sources["rows without dose"], expected)
 
-    def test_patterns_of_too_few_rows_are_left_out_in_one_caution(self, target, y, old, y_old):
+    def test_with_sources_rows_with_gaps_stay_in_their_table(self, target, y, old, y_old):
         target.loc[0, "bmi"] = np.nan
-        target.loc[1:4, "dose"] = np.nan
-        old.loc[:1, "age"] = np.nan
+        target.loc[1:14, "dose"] = np.nan
+        target.loc[15] = np.nan  # which has only its response
+        old.loc[:9, "age"] = np.nan
         intake = gather(target, y, sources={"clinic": (old, y_old)})
-        assert list(intake.problem.sources) == ["rows without dose", "clinic"]
-        assert intake.problem.sources["clinic"].rows == len(old) - 2
-        assert [type(c) for c in intake.cautions] == [LeftOut, LeftOut]
-        assert "1 row of the target with missing values, in 1 pattern of" in str(intake.cautions[0])
-        assert "2 rows of table 'clinic'" in str(intake.cautions[1])
-        assert intake.optional == {"age", "bmi", "dose"}
+        problem = intake.problem
+        assert list(problem.sources) == list(problem.source_rows) == ["clinic"]
+        assert (problem.target.rows, problem.sources["clinic"].rows) == (20, 50)
+        assert problem.target.weight < 20.0
+        assert intake.filled == {"the target": (18, 60), "clinic": (10, 100)}
+        assert intake.cautions == ()
+        assert intake.optional == {"dose"}
+        assert intake.positions.tolist() == list(range(20))
 
-    def test_the_largest_pattern_stays_however_small(self, target, y):
-        target.loc[0, "dose"] = np.nan
-        assert gather(target, y).problem.sources["rows without dose"].rows == 1
+    def test_rows_of_small_patterns_have_gaps_of_the_nearest_table(self, target, y):
+        target.loc[:5, "dose"] = np.nan
+        target.loc[5, "age"] = np.nan
+        target.loc[6, "bmi"] = np.nan
+        intake = gather(target, y)
+        assert intake.blocks == {"rows without dose": ("dose",)}
+        assert intake.problem.sources["rows without dose"].rows == 6
+        assert intake.problem.target.rows == 14
+        assert intake.filled == {"the target": (1, 42), "rows without dose": (1, 12)}
+
+    def test_a_row_is_enough_for_a_target_if_every_column_has_a_value(self, target, y, old, y_old):
+        target.loc[:9, "dose"], target.loc[10:, "bmi"] = np.nan, np.nan
+        intake = gather(target, y, sources=(old, y_old))
+        assert intake.problem.target.rows == 20
 
     def test_levels_without_one_in_common_are_pointed_out(self, target, y, old, y_old):
         target["ward"], old["ward"] = "A", "a"
@@ -63,17 +77,6 @@ class TestMissing:
         assert_same(one.target, other.target)
         assert_same(one.sources["rows without dose"], other.sources["source"])
 
-    def test_a_source_with_holes_becomes_one_source_per_pattern(self, target, y, old, y_old):
-        old.loc[:9, "age"] = np.nan
-        problem = gather(target, y, sources={"clinic": (old, y_old)}).problem
-        assert {n: (s.rows, s.names) for n, s in problem.sources.items()} == {
-            "clinic": (40, ("age", "bmi", "y")),
-            "clinic without age": (10, ("bmi", "y")),
-        }
-        expected = moments_of(old[10:].assign(y=y_old[10:]))
-        assert_same(problem.sources["clinic"], expected)
-        assert list(problem.source_rows) == list(problem.sources)
-
     def test_a_source_column_of_nothing_is_unseen(self, target, y, old, y_old):
         old["dose"] = np.nan
         problem = gather(target, y, sources={"clinic": (old, y_old)}).problem
@@ -97,19 +100,11 @@ class TestMissing:
         assert problem.target.rows == 15
         assert problem.sources["rows without g"].names == ("x", "y")
 
-    def test_sources_whose_names_clash_are_all_kept(self, target, y, old, y_old):
-        target.loc[:4, "dose"] = np.nan
-        named = {"rows without dose": (old, y_old), "rows": (target.assign(bmi=1.0), y)}
-        problem = gather(target, y, sources=named).problem
-        assert sorted(s.rows for s in problem.sources.values()) == [5, 5, 15, 50]
-        assert problem.sources["rows without dose"].rows == 50
+    def test_a_source_without_any_feature_is_refused(self, target, y, old, y_old):
+        with pytest.raises(BadSource, match=r"Table 'source' has no feature of the model"):
+            gather(target, y, sources=(old * np.nan, y_old))
 
-    def test_rows_without_any_feature_are_refused(self, target, y):
-        target.loc[3] = np.nan
-        with pytest.raises(NotFinite, match=r"The target has 1 row in"):
-            gather(target, y)
-
-    def test_no_complete_row_is_refused_with_the_number_of_rows(self, target, y):
+    def test_a_column_without_any_value_in_the_target_is_refused(self, target, y):
         target["dose"] = np.nan
-        with pytest.raises(TooFewRows, match=r"None of the 20 rows has all columns"):
+        with pytest.raises(TooFewRows, match=r"no value in the target \(missing: 'dose' in 20\)"):
             gather(target, y)
