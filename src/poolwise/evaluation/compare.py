@@ -25,6 +25,7 @@ from poolwise.model.summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked
 from poolwise.numerics.options import Precision, check_seed
 from poolwise.tables.data_checks import suspicions
+from poolwise.tables.encoding import MAX_LEVELS
 from poolwise.tables.intake import Intake, gather
 
 QUICK, SLOW = 0.2, 0.8  # seconds of a fit up to which folds are repeated four times, and twice
@@ -40,6 +41,8 @@ def compare(
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
@@ -71,6 +74,8 @@ def compare(
         Whether linear models have an intercept.
     response : str, default="y"
         Name of the response if ``y`` does not have a name.
+    max_levels, strict
+        As in :class:`PooledRegressor`.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments, for all methods; see :class:`PooledRegressor`.
     random_state : int, default=0
@@ -102,6 +107,8 @@ def compare(
         sources=sources,
         response=response,
         intercept=fit_intercept,
+        max_levels=max_levels,
+        strict=strict,
         precision=precision,
     )
     for caution in (*intake.cautions, *suspicions(intake.problem)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator, RegressorMixin
 
@@ -14,6 +14,7 @@ from poolwise.model.saving import Saving
 from poolwise.model.summary import Summary, summary_of
 from poolwise.model.updating import Updating
 from poolwise.numerics.options import Precision
+from poolwise.tables.encoding import MAX_LEVELS
 
 
 class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
@@ -29,8 +30,13 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
     response : str, default="y"
         Name of the response if ``y`` does not have a name.
-    unseen_level : {"raise", "ignore"}, default="raise"
-        Whether a category that no table had at fit is an error, or counts as the reference level.
+    max_levels : int, default=50
+        The most frequent levels of a text column that keep an indicator; levels beyond, and those
+        that fewer than 5 rows have, count as *other*, or get the column's mean effect.
+    strict : bool, default=False
+        Whether columns and rows that cannot be used as they are raise one error that lists them,
+        instead of being left out, merged or converted; see ``account_``. So do levels of rows to
+        predict that no table had at fit, which else count as *other* or get the mean effect.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of sums: one double (fast), two (4 times the time), all (6 times), or as needed.
     n_jobs : int, optional
@@ -47,6 +53,8 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         Probability that a source contradicts the target, where the method judges it.
     transfer_gain_ : float or None
         Expected reduction of the squared error against least squares on the target.
+    account_ : Account or None
+        What each column of the tables is, what was done with it, and why; it prints as text.
     optional_columns_ : list of str
         Columns of ``X`` that some row or source lacked: rows to predict may lack them too.
     method_, reason_ : object, str
@@ -74,14 +82,16 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         *,
         fit_intercept: bool = True,
         response: str = "y",
-        unseen_level: Literal["raise", "ignore"] = "raise",
+        max_levels: int = MAX_LEVELS,
+        strict: bool = False,
         precision: Precision = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.method = method
         self.fit_intercept = fit_intercept
         self.response = response
-        self.unseen_level = unseen_level
+        self.max_levels = max_levels
+        self.strict = strict
         self.precision = precision
         self.n_jobs = n_jobs
 

@@ -55,7 +55,8 @@ class Updating(BaseEstimator):
                 sources,
                 own.response,
                 intercept=own.fit_intercept,
-                unseen_level=own.unseen_level,
+                max_levels=own.max_levels,
+                strict=own.strict,
             )
             own.feature_names_in_ = np.array([c.name for c in intake.columns], dtype=object)
             own.n_features_in_ = len(intake.columns)
@@ -169,6 +170,7 @@ def _change(
         intercept=problem.intercept,
         precision=precision,
         columns=model.columns,
+        strict=estimator.strict,
         levels=model.levels,
         known=problem.sources,
         jobs=checked_jobs(estimator.n_jobs),
@@ -203,6 +205,7 @@ def _change(
         levels=model.levels,
         optional=read.lacking.union(lacking, model.optional_columns),
         cautions=cautions,
+        account=model.account,
     )
     estimator._fitted, warnings = solved(estimator.method, change, model.own_name)
     return warnings

@@ -21,6 +21,7 @@ from poolwise.numerics.options import Precision, check_seed
 from poolwise.report.contents import contents
 from poolwise.report.html import page
 from poolwise.report.provenance import GivenFiles, provenance
+from poolwise.tables.encoding import MAX_LEVELS
 from poolwise.wording import paragraph
 
 
@@ -86,6 +87,8 @@ def report(
     sample_weight: Any = None,
     fit_intercept: bool = True,
     response: str = "y",
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     precision: Precision = "auto",
     methods: Any = None,
     cv: Any = None,
@@ -104,7 +107,7 @@ def report(
 
     Parameters
     ----------
-    X, y, sources, sample_weight, fit_intercept, response, precision, cv
+    X, y, sources, sample_weight, fit_intercept, response, max_levels, strict, precision, cv
         As in :func:`poolwise.compare`.
     method : str or object, default="bayes_pooling"
         Method of the model; see :class:`PooledRegressor`.
@@ -151,7 +154,12 @@ def report(
         progress=progress,
     )
     model = PooledRegressor(
-        method, fit_intercept=fit_intercept, response=response, precision=precision
+        method,
+        fit_intercept=fit_intercept,
+        response=response,
+        max_levels=max_levels,
+        strict=strict,
+        precision=precision,
     )
     given = {"sources": sources, "target_name": "the recent rows"}
     intake, told = fit_kept(model, X, y, sample_weight=sample_weight, **given)

@@ -6,9 +6,10 @@ rows are summed.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -16,12 +17,23 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from poolwise.errors import BadColumns, LeftOut, NotFinite, NotNumeric, PoolwiseWarning, TooFewRows
+from poolwise.errors import (
+    BadColumns,
+    LeftOut,
+    NotFinite,
+    NotNumeric,
+    PoolwiseError,
+    PoolwiseWarning,
+    TooFewRows,
+    raise_all,
+)
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import weights_as_numbers
 from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
+from poolwise.tables.column_account import Account, ColumnAccount, TableAccount
 from poolwise.tables.encoding import (
+    MAX_LEVELS,
     Column,
     KnownLevels,
     Levels,
@@ -32,12 +44,22 @@ from poolwise.tables.encoding import (
     unify,
 )
 from poolwise.tables.frames import FrameTable
+from poolwise.tables.inspection import (
+    Inspection,
+    describe,
+    faults_of,
+    inspect,
+    no_feature,
+    only_in_sources,
+    swapped,
+)
 from poolwise.tables.memory import (
     ArrayTable,
     Table,
     name_of,
     open_table,
     response_numbers,
+    says_yes_or_no,
     unmasked,
 )
 from poolwise.tables.moments_table import (
@@ -48,10 +70,10 @@ from poolwise.tables.moments_table import (
     open_moments,
     part_of,
 )
-from poolwise.tables.rows import Pattern, TableRows, named_patterns
+from poolwise.tables.row_splitter import without_response
+from poolwise.tables.rows import Pattern, TableRows, named_patterns, with_response
 from poolwise.tables.shards import StreamedTable
 from poolwise.tables.sources import (
-    Given,
     Sources,
     open_source,
     response_in_features,
@@ -59,6 +81,7 @@ from poolwise.tables.sources import (
     sources_of,
 )
 from poolwise.tables.streamed_rows import StreamedRows
+from poolwise.tables.text_values import Kind
 from poolwise.wording import listed
 
 
@@ -71,6 +94,7 @@ class MomentsIntake:
     levels: Mapping[str, Levels | None]  # of these columns, as moments are matched with them
     optional: frozenset[str]  # raw columns that some row or source lacks
     cautions: tuple[PoolwiseWarning, ...]  # what was left out or assumed
+    account: Account | None = None  # of all columns and rows, unless moments alone were given
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,6 +119,7 @@ class Tables:
     rows: dict[str, Pattern]  # of the sources that came as rows
     lacking: frozenset[str]  # raw columns that some row lacks
     cautions: tuple[PoolwiseWarning, ...]
+    account: Account | None  # of a new fit
 
     def problem(self, response: str, intercept: bool) -> Problem:
         """Return the problem."""
@@ -116,7 +141,8 @@ def gather(
     sources: Any = None,
     response: str = "y",
     intercept: bool = True,
-    unseen_level: Literal["raise", "ignore"] = "raise",
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     precision: Precision = "auto",
     jobs: int = 1,
     estimator: BaseEstimator | None = None,
@@ -142,7 +168,8 @@ def gather(
         response,
         own_name,
         intercept=intercept,
-        unseen_level=unseen_level,
+        max_levels=max_levels,
+        strict=strict,
         precision=precision,
         jobs=jobs,
         where=X.where if isinstance(X, FrameTable) else target_name,
@@ -161,6 +188,7 @@ def gather(
         positions=tables.positions,
         own_name=own_name,
         precision=precision,
+        account=tables.account,
     )
 
 
@@ -174,7 +202,8 @@ def read_tables(
     *,
     intercept: bool,
     precision: Precision,
-    unseen_level: Literal["raise", "ignore"] = "raise",
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     columns: tuple[Column, ...] | None = None,
     levels: Mapping[str, Levels | None] | None = None,
     known: Collection[str] = (),
@@ -182,33 +211,55 @@ def read_tables(
     where: str = "the target",
 ) -> Tables:
     """Turn each table into moments; after a fit, with the columns of that fit."""
-    names, given = target.names, sources.named
-    if response in names:
+    given = sources.named
+    if response in target.names:
         raise response_in_features(response, "X")
+    is_yes, numbers = says_yes_or_no(y), response_numbers(y, response)
+    weights = None if weights is None else weights_as_numbers(weights)
+    order, rows_given = target.names, target.rows
+    found = inspect(target, where) if columns is None else Inspection.at_fit(columns, where)
+    names, kinds = tuple(found.kinds), found.kinds
+    target, numbers, weights, there = with_response(target, numbers, weights)
     missing = target.missing(names)
     whole = np.flatnonzero(~missing.any(axis=1))
     is_whole, is_new = len(whole) == target.rows, columns is None
     if is_new and not len(whole):
         counts = zip(names, missing.sum(axis=0).tolist(), strict=True)
         raise TooFewRows.empty_target(target.rows, {n: k for n, k in counts if k})
-    ours = target.levels(names)
-    kinds = {n: ours.get(n) for n in names}
-    if columns is not None:
-        kinds = {c.name: c.levels for c in columns}
-    tables = _opened(given, kinds, levels, response, jobs)
-    theirs = {n: t.levels([own for own in t.names if own in kinds]) for n, t in tables.items()}
-    if columns is None:
-        complete = ours if is_whole else target.take(whole).levels(names)
-        columns = unify(
-            names, ours, theirs, where, complete=complete, intercept=intercept, unseen=unseen_level
+    ours = target.levels(names, kinds)
+    by_name = {n: ours.get(n) for n in names} if levels is None else kinds_of(levels)
+    answer: Kind = "truth" if is_yes else "number"
+    tables = {
+        name: (
+            open_moments(name, source, by_name, response)
+            if isinstance(source, Moments)
+            else open_source(name, source, kinds, response, jobs, answer, order)
         )
+        for name, source in given.items()
+    }
+    theirs = levels_of_all(tables, kinds)
+    said: list[ColumnAccount] = []
+    if columns is None:
+        complete = ours if is_whole else target.take(whole).levels(names, kinds)
+        how: dict[str, Any] = {"intercept": intercept, "kinds": kinds, "max_levels": max_levels}
+        columns = unify(names, ours, theirs, where, complete=complete, **how)
+        said = [describe(found, c, ours, theirs, max_levels) for c in columns]
+        lost = rows_given - target.rows
+        if strict:
+            faults = faults_of([*found.left_out, *said])
+            faults += [without_response(where, response, lost, rows_given)] if lost else []
+            raise_all(faults)
+        if not (columns := tuple(replace(c, strict=strict) for c in columns if c.outputs)):
+            raise no_feature(where, said)
+        names = tuple(c.name for c in columns)
+        missing = target.missing(names)
+        whole = np.flatnonzero(~missing.any(axis=1))
+        is_whole = len(whole) == target.rows
     else:
         check_known(ours, columns, "X")
-        for name, found in theirs.items():
-            check_known(found, columns, f"table {name!r}")
+        for name, their_own in theirs.items():
+            check_known(their_own, columns, f"table {name!r}")
 
-    numbers = response_numbers(y, response)
-    weights = None if weights is None else weights_as_numbers(weights)
     own = TableRows(target, columns, response, numbers, weights, where, jobs)
     split: dict[tuple[str, ...], TableRows] = {(): own} if is_whole else own.by_pattern()
     own = split.pop(()) if () in split else own.take(np.zeros(0, dtype=np.intp))
@@ -223,16 +274,17 @@ def read_tables(
         source = given[name]
         if isinstance(table, MomentsTable):
             part, told = part_of(name, table, levels or column_levels(columns), response)
-            order = (*encoded(columns), response)
-            rows[name] = part.select([n for n in order if n in part])
+            rows[name] = part.select([n for n in (*encoded(columns), response) if n in part])
             cautions += told
             continue
         assert not isinstance(source, Moments)
         has = tuple(c for c in columns if c.name in theirs[name])
-        rows[name] = rows_of(name, source, table, has, names, response, own_name, jobs)
+        rows[name] = rows_of(
+            name, source, table, has, names, response, own_name, jobs, answer, strict=strict
+        )
         if not isinstance(table, StreamedTable) and not table.rows:
             cautions.append(LeftOut.empty_source(name))
-        used = (*names, response)
+        used = (*order, response)
         if extra := [n for n in table.names if n not in used]:
             lacking_here = [n for n in used if n not in table.names]
             cautions.append(columns_left_out(name, extra, lacking_here))
@@ -253,36 +305,53 @@ def read_tables(
         kept |= pieces
         lacking |= gone
         cautions += told
+    account: Account | None = None
+    if is_new:
+        lost = rows_given - target.rows
+        target_rows = TableAccount(where, target.rows, lost)
+        rows_used = (rows_in(name, tables[name], rows[name]) for name in tables)
+        extras = only_in_sources(tables, (*order, response), where)
+        own_columns = sorted((*said, *found.left_out), key=lambda c: order.index(c.name))
+        read_as = "read as 1 for yes and 0 for no" if is_yes else ""
+        account = Account(response, (*own_columns, *extras), (target_rows, *rows_used), read_as)
+        cautions += swapped(account)
     return Tables(
         target=own.moments(precision, intercept=intercept),
         moments=moments,
         columns=columns,
         complete=own,
-        positions=whole,
+        positions=there[whole],
         rows=kept,
         lacking=frozenset(lacking),
         cautions=tuple(cautions),
+        account=account,
     )
 
 
-def _opened(
-    given: Mapping[str, Given | Moments],
-    kinds: KnownLevels,
-    levels: Mapping[str, Levels | None] | None,
-    response: str,
-    jobs: int,
-) -> dict[str, Table | StreamedTable | MomentsTable]:
-    """Open each source, as the columns of the target or of the fit say."""
-    texts = {n: known is not None for n, known in kinds.items()}
-    by_name = kinds if levels is None else kinds_of(levels)
-    return {
-        name: (
-            open_moments(name, source, by_name, response)
-            if isinstance(source, Moments)
-            else open_source(name, source, texts, response, jobs)
-        )
-        for name, source in given.items()
-    }
+def levels_of_all(
+    tables: Mapping[str, Table | StreamedTable | MomentsTable], kinds: Mapping[str, Kind]
+) -> dict[str, KnownLevels]:
+    """Return the levels of each table; raise one error for all that hold other kinds of values."""
+    found: dict[str, KnownLevels] = {}
+    faults: list[PoolwiseError] = []
+    for name, table in tables.items():
+        try:
+            found[name] = table.levels([n for n in table.names if n in kinds], kinds)
+        except NotNumeric as error:
+            faults.append(error)
+    raise_all(faults)
+    return found
+
+
+def rows_in(name: str, table: Any, held: TableRows | StreamedRows | Moments) -> TableAccount:
+    """Return how many rows of a source are used."""
+    if isinstance(held, Moments):
+        return TableAccount(name, held.rows)
+    if isinstance(held, TableRows):
+        return TableAccount(name, held.count, table.rows - held.count)
+    tally = held.tally
+    gone = tally.unanswered + (tally.incomplete if held.table.nulls == "drop" else 0)
+    return TableAccount(name, tally.rows - gone, tally.unanswered)
 
 
 def _read_rows(
@@ -384,23 +453,31 @@ def checked_response(y: Any) -> Any:
 def open_rows(
     estimator: BaseEstimator, X: Any, columns: Sequence[Column], optional: Collection[str] = ()
 ) -> tuple[Table, list[Column]]:
-    """Open a table to predict, with those of the columns at fit that it has."""
+    """Open a table to predict, with those of the columns at fit that it has.
+
+    Columns that were left out at fit may be there or not; a note names further ones.
+    """
     if not _is_frame(X):
-        if texts := [c.name for c in columns if c.levels is not None]:
+        if texts := [c.name for c in columns if c.kind in ("text", "date")]:
             raise NotNumeric.of(texts[0], "held text at fit", "Give a data frame, not an array.")
         array = checked(estimator, X, reset=False)
         assert isinstance(array, ArrayTable)
-        return ArrayTable(array.values, tuple(c.name for c in columns)), list(columns)
+        at_fit = getattr(estimator, "feature_names_in_", None)
+        names = tuple(c.name for c in columns) if at_fit is None else tuple(map(str, at_fit))
+        return ArrayTable(array.values, names), list(columns)
     table = open_table(X, "X")
     there = [c for c in columns if c.name in table.names]
     lacking = {c.name for c in columns}.difference(table.names)
-    if not (lacking and lacking <= set(optional)):
+    at_fit = getattr(estimator, "feature_names_in_", ())
+    if lacking - {*optional} or not len(at_fit):
         validate_data(estimator, _native(X), "no_validation", reset=False, skip_check_array=True)
-    elif table.names != (names := tuple(c.name for c in there)):
-        what = f"X has its columns in the order {listed(table.names)}."
-        if unknown := [n for n in table.names if n not in names]:
-            what = f"X has {listed(unknown)}, not there at fit."
-        raise BadColumns(what, f"It must have the columns {listed(names)}, in this order.")
+    used = [c.name for c in there]
+    if used != [n for n in table.names if n in used]:
+        what = f"X has its columns in the order {listed([n for n in table.names if n in used])}."
+        raise BadColumns(what, f"It must have the columns {listed(used)}, in this order.")
+    if len(at_fit) and (extra := [n for n in table.names if n not in at_fit]):
+        what = f"X has {listed(extra)}, not there at fit: ignored."
+        warnings.warn(LeftOut(what, extra=tuple(extra)), stacklevel=4)
     return table, there
 
 

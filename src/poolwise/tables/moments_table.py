@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from poolwise.errors import BadLevels, BadSource, DataWarning, LeftOut, PoolwiseWarning
 from poolwise.moments.moments import Moments
 from poolwise.tables.encoding import KnownLevels, Levels, new_levels
+from poolwise.tables.text_values import Kind
 from poolwise.wording import listed
 
 NONE_LEFT = 1e-9  # share of rows, or of products, that rounding explains
@@ -63,15 +65,19 @@ class MomentsTable:
                 raise unclear_levels(where, column, flaw, then)
         return cls(moments, tuple(numbers), {c: tuple(v) for c, v in texts.items()}, where)
 
-    def levels(self, names: Sequence[str]) -> KnownLevels:
-        """Return the named levels that some row has, sorted; None for numbers."""
+    def levels(
+        self, names: Sequence[str], kinds: Mapping[str, Kind] = MappingProxyType({})
+    ) -> KnownLevels:
+        """Return the rows of each named level that some row has, sorted; None for numbers."""
+        del kinds
         if self.moments.weight == 0.0:
             return {}
         return {name: None if name in self.numbers else self._levels(name) for name in names}
 
-    def _levels(self, name: str) -> tuple[str, ...]:
-        shares = {v: self.moments.mean_of(f"{name}={v}") for v in self.texts[name]}
-        return tuple(sorted(v for v, share in shares.items() if share > self._rounding))
+    def _levels(self, name: str) -> dict[str, float]:
+        shares = {v: self.moments.mean_of(f"{name}={v}") for v in sorted(self.texts[name])}
+        rows = self.moments.rows
+        return {v: share * rows for v, share in shares.items() if share > self._rounding}
 
     def unnamed(self, name: str) -> float:
         """Return the share of rows without a named level."""
@@ -97,18 +103,41 @@ class MomentsTable:
                 kept += [name] if name in self.numbers else []
             elif name in self.texts:
                 rest = self._checked_rest(name, levels, cautions)
+                table, there = self._merged(table, name, levels)
                 for level in levels.indicated:
                     output = f"{name}={level}"
-                    if level in self.texts[name]:
+                    if level in there:
                         kept.append(output)
                     elif rest and level == levels.reference:
-                        named = [f"{name}={there}" for there in self.texts[name]]
+                        named = [f"{name}={own}" for own in there]
                         table = with_the_rest(table, named, output, rest)
                         kept.append(output)
                     else:
                         zeros.append(output)
         found = table.select([*kept, response])
         return (found.fill(dict.fromkeys(zeros, 0.0)) if zeros else found), cautions
+
+    def _merged(self, table: Moments, name: str, levels: Levels) -> tuple[Moments, tuple[str, ...]]:
+        """Add indicators of levels that have none in the problem to those that they count as."""
+        here, column = self.texts[name], levels.column
+        other = [v for v in here if v not in levels.known]
+        if not other or column is None:
+            return table, here
+        counted = {v: column.level_of(v) for v in other}
+        there = dict.fromkeys(v for v in here if v not in counted)
+        there |= dict.fromkeys(v for v in counted.values() if v is not None)
+        if None in counted.values():
+            there |= dict.fromkeys(levels.indicated)
+        names = [*(n for n in table.names if n not in {f"{name}={v}" for v in here})]
+        names += [f"{name}={v}" for v in there]
+        matrix = np.array([[float(n == own) for own in table.names] for n in names])
+        for v, level in counted.items():
+            shares = dict(zip(column.indicated, column.means, strict=False))
+            for to, share in shares.items() if level is None else [(level, 1.0)]:
+                matrix[names.index(f"{name}={to}"), table.index([f"{name}={v}"])] += share
+        found = table.affine(names, matrix, np.zeros(len(names)))
+        high = np.where([n in {f"{name}={v}" for v in there} for n in names], 1.0, found.high)
+        return replace(found, high=np.minimum(found.high, high)), tuple(there)
 
     def extra(self, wanted: Mapping[str, Levels | None]) -> list[str]:
         """Return the names of columns that the problem does not use."""
@@ -121,7 +150,8 @@ class MomentsTable:
 
     def _checked_rest(self, name: str, levels: Levels, cautions: list[PoolwiseWarning]) -> float:
         """Return the share of rows without a named level, if it is clear which one they have."""
-        if new := [v for v in self._levels(name) if v not in levels.known]:
+        new = [v for v in self._levels(name) if v not in levels.known]
+        if new and levels.column is None:
             raise new_levels(name, new, levels.known)
         rest, named = self.unnamed(name), self.texts[name]
         if not rest:

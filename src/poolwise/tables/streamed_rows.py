@@ -17,6 +17,7 @@ from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, wholes
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
 from poolwise.tables.shards import Part, StreamedTable
+from poolwise.tables.text_values import Kind
 
 MOST_PATTERNS = 1000  # each is a source, and holds a matrix
 T = TypeVar("T")
@@ -97,13 +98,17 @@ class StreamedRows:
     columns: tuple[Column, ...]  # those of the problem's columns that the table has
     response: str | None  # its name, where one column is it
     source: str  # name of the source
+    answer: Kind = "number"  # what the response is read as
+    strict: bool = True  # whether a row without a response raises an error
     _read: dict[Precision, dict[Lacks, Moments]] = field(default_factory=dict, init=False)
     tally: Tally = field(default_factory=Tally, init=False)
 
     @cached_property
     def splitter(self) -> RowSplitter:
         """Converts parts of the table to numbers."""
-        return RowSplitter(self.columns, self.response, self.table.weights, self.table.nulls)
+        table = self.table
+        how = (table.weights, table.nulls, self.answer, self.strict)
+        return RowSplitter(self.columns, self.response, *how)
 
     def by_pattern(
         self, precision: Precision = "auto", *, intercept: bool = True
