@@ -60,10 +60,11 @@ def compare_methods(
             methods=methods or (None if given.sources or given.incomplete else ["target_only"]),
             cv=folds,
             response=label,
+            max_levels=options.max_levels,
+            strict=options.strict,
             precision=options.precision,
             random_state=options.seed,
         )
-        given.warn_if_swapped(found.target_rows + found.history_rows)
         verdict = found.verdict
     if as_json:
         result = {

@@ -80,7 +80,6 @@ def fit_model(
             made.save(report, overwrite=force)
             written.append(report)
         summary = model.summary()
-        given.warn_if_swapped(sum(table.rows for table in summary.tables))
         if out is not None:
             stop_if_interrupted()
             model.save(out, overwrite=force, moments=moments)
@@ -112,7 +111,13 @@ def _fitted(given: InputTables, method: str, options: HistoryOptions) -> tuple[A
     from poolwise.model.regressor import PooledRegressor
 
     own = with_seed(method, options.seed)
-    model = PooledRegressor(own, response=given.account.response, precision=options.precision)
+    model = PooledRegressor(
+        own,
+        response=given.label,
+        max_levels=options.max_levels,
+        strict=options.strict,
+        precision=options.precision,
+    )
     intake, told = fit_kept(model, **given.data)
     warn(told)
     measured = measured_effect(intake, method_of(own), random_state=options.seed)

@@ -140,6 +140,22 @@ class HistoryOptions(ReadingOptions):
             "missing columns, drop leaves them out and counts them, raise is an error."
         ),
     ] = "split"
+    max_levels: Annotated[
+        int,
+        typer.Option(
+            min=2,
+            metavar="NUMBER",
+            help="The most frequent levels of a text column that are kept; others are merged.",
+        ),
+    ] = 50
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Raise one error that lists all columns and rows which would be left out, merged "
+            "or converted.",
+        ),
+    ] = False
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of random numbers.")] = 0
 
 

@@ -67,9 +67,13 @@ def plan_rows(
             model = PooledRegressor.load(tables[0])
         else:
             with input_tables(tables, str(label), options, quiet=as_json) as given:
-                model = PooledRegressor(response=str(label), precision=options.precision)
+                model = PooledRegressor(
+                    response=str(label),
+                    max_levels=options.max_levels,
+                    strict=options.strict,
+                    precision=options.precision,
+                )
                 model.fit(**given.data)
-            given.warn_if_swapped(sum(table.rows for table in model.summary().tables))
         found = plan(model, rows, enough=enough, draws=draws, random_state=options.seed)
     verdict = found.verdict
     columns = None if given is None else given.account.to_dict()

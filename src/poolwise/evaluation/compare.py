@@ -111,7 +111,7 @@ def compare(
         strict=strict,
         precision=precision,
     )
-    for caution in (*intake.cautions, *suspicions(intake.problem)):
+    for caution in (*intake.cautions, *suspicions(intake.problem, intake.dates)):
         warnings.warn(caution, stacklevel=2)
     return compare_intake(
         intake, methods=methods, cv=cv, random_state=random_state, progress=progress

@@ -134,7 +134,7 @@ def solved(
     problem = intake.problem
     fit = own.solve(problem)
     parts = fit.parts()
-    told = (*intake.cautions, *suspicions(problem), *parts.linear.cautions)
+    told = (*intake.cautions, *suspicions(problem, intake.dates), *parts.linear.cautions)
     model = FittedModel(
         method=own if parts.chosen is None else parts.chosen,
         columns=intake.columns,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.errors import NotNumeric
@@ -124,7 +125,8 @@ def _indicators(values: Any, column: Column) -> Array:
 
     coded = _plain(values).dictionary_encode()
     rows = column.indicators([*coded.dictionary.to_pylist(), None])
-    return rows[np.asarray(pc.fill_null(coded.indices, len(rows) - 1))]
+    at: NDArray[np.intp] = np.asarray(pc.fill_null(coded.indices, len(rows) - 1))
+    return rows[at]
 
 
 def _plain(values: Any) -> Any:

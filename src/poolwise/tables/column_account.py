@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from poolwise.wording import html_table, plural
+from poolwise.wording import html_table, plural, short
 
 ONE_TABLE = "in one table only"
 MOST_NAMES = 12  # columns of a kind that are named
@@ -27,7 +27,7 @@ class ColumnAccount:
 
 @dataclass(frozen=True)
 class TableAccount:
-    """Rows of a table: those that are used, and those left out because they lack the response."""
+    """Rows of a table: those with a response, and those without, which are left out."""
 
     name: str
     rows: int
@@ -84,11 +84,6 @@ class Account:
         """Return the columns that sources have and the target lacks."""
         return list(dict.fromkeys(c.name for c in self.dropped if c.kind == ONE_TABLE))
 
-    def without(self, names: Mapping[str, str], table: str) -> Account:
-        """Return the account with columns that were left out before, and why."""
-        more = (ColumnAccount(name, table, "not read", "", why) for name, why in names.items())
-        return replace(self, columns=(*self.columns, *more))
-
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts, lists and strings."""
         return {
@@ -126,10 +121,11 @@ class Account:
             lines.append(("dropped", f"{_list(names)} of {called(table)}: {why}"))
         if self.answer:
             lines.append(("response", f"{called(self.response)}: {self.answer}"))
-        for table in self.tables:
-            gone = f"; {table.without_response:,} without {called(self.response)} left out"
-            rows = f"{plural(table.rows, 'row')} of {called(table.name)}"
-            lines.append(("rows", rows + (gone if table.without_response else "")))
+        for own in self.tables:
+            rows = f"{plural(own.rows + own.without_response, 'row')} of {called(own.name)}"
+            if own.without_response:
+                rows += f"; {own.without_response:,} without {called(self.response)} left out"
+            lines.append(("rows", rows))
         return lines
 
     def __str__(self) -> str:
@@ -139,9 +135,14 @@ class Account:
         return html_table(["", ""], self.lines())
 
 
+def not_read(name: str, table: str, why: str) -> ColumnAccount:
+    """Return the account of a column that was left out before the tables were read."""
+    return ColumnAccount(name, table, "not read", "", why)
+
+
 def called(name: str) -> str:
     """Return the name of a column in a text; the empty one has no other."""
-    return name or "(unnamed)"
+    return short(name) or "(unnamed)"
 
 
 def _counted(columns: Sequence[str]) -> str:

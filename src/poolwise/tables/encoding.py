@@ -139,8 +139,8 @@ def unify(
         theirs = [own[name] for own in sources.values() if name in own]
         for source, own in sources.items():
             if name in own and (own[name] is None) != (ours is None):
-                kinds = ("text", "numbers") if own[name] is None else ("numbers", "text")
-                what = f"holds {kinds[0]} in {where} and {kinds[1]} in table {source!r}"
+                held = ("text", "numbers") if own[name] is None else ("numbers", "text")
+                what = f"holds {held[0]} in {where} and {held[1]} in table {source!r}"
                 hint = "Convert it on one side, so that both hold the same kind of value."
                 faults.append(NotNumeric.of(name, what, hint))
         if ours is not None:
@@ -151,10 +151,11 @@ def unify(
         elif kinds.get(name) == "date":
             found = list[Column]()
             for part, order in CALENDAR.items():
-                own, called = target.get(f"{name} {part}") or {}, f"{name} {part}"
-                if sum(count >= OFTEN for count in own.values()) > 1:  # can be compared
+                called = f"{name} {part}"
+                seen = target.get(called) or {}
+                if sum(count >= OFTEN for count in seen.values()) > 1:  # can be compared
                     others = [known.get(called) or {} for known in sources.values()]
-                    found.append(_text_column(called, own, others, own, len(order), order=order))
+                    found.append(_text_column(called, seen, others, seen, len(order), order=order))
             columns.append(Column(name, kind="date", parts=tuple(found)))
         else:
             columns.append(Column(name, kind=kinds.get(name, "number")))
@@ -278,8 +279,8 @@ def levels_apart(
             theirs = found.get(name) or ()
             if name in found and not set(ours) & set(theirs):
                 what = (
-                    f"Column {name!r} has the levels {listed(theirs)} in table {source!r} and "
-                    f"{listed(ours)} in {where}, none in common."
+                    f"Column {name!r} has the levels {listed([*theirs])} in table {source!r} and "
+                    f"{listed([*ours])} in {where}, none in common."
                 )
                 hint = "If they are spelt differently, map them; or drop the column of that table."
                 cautions.append(DataWarning(what, hint))

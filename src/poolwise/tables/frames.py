@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -33,6 +33,7 @@ class FrameTable:
     names: tuple[str, ...]
     where: str
     chosen: frozenset[str] = frozenset()  # columns that are not taken for identifiers
+    tell: Callable[[Any], None] | None = None  # called with the account before a fit
 
     @property
     def rows(self) -> int:

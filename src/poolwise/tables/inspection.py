@@ -25,6 +25,7 @@ from poolwise.wording import capital, listed, plural
 
 ENOUGH = 20  # values that show whether a text is different in nearly every row
 NEARLY = 0.9  # of all values
+LITTLE = 0.1  # of all rows: a text is left out if its most frequent levels have less
 UNNAMED = re.compile(r"|unnamed: ?\d+", re.IGNORECASE)
 INDEX = {"index", "rownames", "row_names", "row.names", "rowname", "row", "rowid", "row_id"}
 ID_WORDS = {"id", "ids", "key", "uuid", "guid", "uid", "pid", "nr", "identifier", "rownames"}
@@ -86,9 +87,7 @@ def inspect(target: Table, where: str) -> Inspection:
     return Inspection(where, kinds, tuple(left_out), frozenset(constant))
 
 
-def _names_rows(
-    name: str, kind: Kind, values: Sequence[float | str], rows: int
-) -> tuple[str, str] | None:
+def _names_rows(name: str, kind: Kind, values: Sequence[Any], rows: int) -> tuple[str, str] | None:
     """Return "identifier" or "index column", and why, for a column that only names rows."""
     if UNNAMED.fullmatch(name):
         return "index column", "it has no name"
@@ -119,33 +118,55 @@ def describe(
     max_levels: int,
 ) -> ColumnAccount:
     """Return the account of a column that is read, from its levels in all tables."""
-    name, lacking = column.name, tuple(s for s, own in sources.items() if column.name not in own)
-    as_number = {"digits": "read as numbers"}.get(inspection.kinds.get(name, "number"), "")
-    kind, use, why = "number", "as it is", as_number and f"stored as text, {as_number}"
-    if name in inspection.constant:
-        kind, use = "constant", "one value in the target"
+    name, kind, use, why = column.name, "number", "as it is", ""
+    lacking = tuple(s for s, own in sources.items() if name not in own)
+    if column.kind == "digits":
+        why = "stored as text and read as numbers"
+    if name in inspection.constant and column.kind != "text":
+        kind, use = "constant", "one value in the target, so only history can show its effect"
+        if len(lacking) == len(sources):
+            use = "one value, which has no effect"
     if column.kind == "date":
-        parts = [plural(len(p.levels or ()), p.name.removeprefix(f"{name} ")) for p in column.parts]
-        kind, use, why = "date", joined(["a trend in days", *parts]), ""
+        parts = [f"{p.name.removeprefix(name).strip()}s" for p in column.parts]
+        kind, use = "date", ", ".join(["a trend in days", *parts])
     if column.levels is not None:
         ours, theirs = target.get(name) or {}, [own.get(name) or {} for own in sources.values()]
-        kind = "yes/no" if is_yes_or_no(ours) and len(column.levels) == 2 else "category"
-        use, why = plural(len(column.levels), "level"), _merged(column, ours, theirs, max_levels)
-        if not column.outputs:
-            few = "none is seen often enough" if len(level_counts(ours, theirs)[0]) > 1 else ""
-            kind, use = ("text with too many levels", "") if few else ("constant", "")
-            why = few or "one value in all tables"
+        counts, aliases = level_counts(ours, theirs)
+        kind = "yes/no" if is_yes_or_no(counts) and len(column.levels) == 2 else "category"
+        use, why = plural(len(column.levels), "level"), _merged(column, counts, aliases, max_levels)
+        if gone := _uninformative(column, counts):
+            (kind, why), use = gone, ""
     return ColumnAccount(name, inspection.where, kind, use, why, lacking)
 
 
+def _uninformative(column: Column, counts: Mapping[str, float]) -> tuple[str, str] | None:
+    """Return what a text column is that is left out for its levels, and why."""
+    rows, kept = sum(counts.values()), [v for v in column.levels or () if v != column.other]
+    if len(counts) == 1:
+        return "constant", "one value in all tables"
+    own = sum(counts[v] for v in kept)
+    if numbers := numbers_among([*counts]):
+        return (
+            "text",
+            f"{len(numbers):,} of its {len(counts):,} different texts are numbers, and "
+            f"these are not: {listed(sorted(counts.keys() - {*numbers})[:3])}",
+        )
+    if own < LITTLE * rows:
+        most = f"the {len(kept)} most frequent" if kept else "those seen more than a few times"
+        what = f"{len(counts):,} different texts, and {most} have {own / rows:.0%} of the rows"
+        return "text with too many levels", what
+    if len(column.levels or ()) == 1:
+        return (
+            "constant",
+            f"only {plural(int(rows - own), 'row')} of {rows:,.0f} are not {kept[0]!r}",
+        )
+    return None
+
+
 def _merged(
-    column: Column,
-    ours: Mapping[str, float],
-    theirs: Sequence[Mapping[str, float]],
-    max_levels: int,
+    column: Column, counts: Mapping[str, float], aliases: Mapping[str, str], max_levels: int
 ) -> str:
     """Return which levels have no indicator of their own, and which have several spellings."""
-    counts, aliases = level_counts(ours, theirs)
     rest = {v: n for v, n in counts.items() if v not in (column.levels or ())}
     said = []
     if rest:
@@ -153,7 +174,7 @@ def _merged(
         more = f" and {len(rest) - 3:,} more" if len(rest) > 3 else ""
         them = f"{listed(few)}{more} ({plural(int(sum(rest.values())), 'row')})"
         then = "get the mean effect" if column.other is None else f"count as {column.other!r}"
-        seen = "beyond the most frequent ones or rare" if len(counts) > max_levels else "rare"
+        seen = f"rare or beyond {max_levels}" if len(counts) > max_levels else "rare"
         said.append(f"{them}, {seen}, {then}")
     if aliases:
         pairs = [f"{other!r} is {level!r}" for other, level in list(aliases.items())[:3]]
@@ -206,8 +227,3 @@ def swapped(account: Account) -> list[DataWarning]:
     )
     hint = "Are they swapped? X is the recent table, which has all columns; sources are older."
     return [DataWarning(message, hint, swapped=True)]
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Return a list of words."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]

@@ -96,6 +96,11 @@ class MomentsIntake:
     cautions: tuple[PoolwiseWarning, ...]  # what was left out or assumed
     account: Account | None = None  # of all columns and rows, unless moments alone were given
 
+    @property
+    def dates(self) -> list[str]:
+        """Names of the columns of dates."""
+        return [c.name for c in self.columns if c.kind == "date"]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Intake(MomentsIntake):
@@ -174,6 +179,8 @@ def gather(
         jobs=jobs,
         where=X.where if isinstance(X, FrameTable) else target_name,
     )
+    if isinstance(X, FrameTable) and X.tell is not None:
+        X.tell(tables.account)
     problem = tables.problem(response, intercept)
     if precision == "auto" and (better := digits_needed(problem)) != "fast":
         problem = tables.read_again(better).problem(response, intercept)
@@ -249,7 +256,9 @@ def read_tables(
             faults = faults_of([*found.left_out, *said])
             faults += [without_response(where, response, lost, rows_given)] if lost else []
             raise_all(faults)
-        if not (columns := tuple(replace(c, strict=strict) for c in columns if c.outputs)):
+        used = {c.name for c in said if c.use}
+        columns = tuple(replace(c, strict=strict) for c in columns if c.name in used)
+        if not columns:
             raise no_feature(where, said)
         names = tuple(c.name for c in columns)
         missing = target.missing(names)
@@ -284,9 +293,9 @@ def read_tables(
         )
         if not isinstance(table, StreamedTable) and not table.rows:
             cautions.append(LeftOut.empty_source(name))
-        used = (*order, response)
-        if extra := [n for n in table.names if n not in used]:
-            lacking_here = [n for n in used if n not in table.names]
+        matched = (*order, response)
+        if extra := [n for n in table.names if n not in matched]:
+            lacking_here = [n for n in matched if n not in table.names]
             cautions.append(columns_left_out(name, extra, lacking_here))
     if is_new and any(c.levels is not None for c in columns):
         cautions += levels_apart(ours, all_named(tables, theirs), columns, where)
@@ -457,18 +466,17 @@ def open_rows(
 
     Columns that were left out at fit may be there or not; a note names further ones.
     """
+    at_fit: Any = getattr(estimator, "feature_names_in_", ())
     if not _is_frame(X):
         if texts := [c.name for c in columns if c.kind in ("text", "date")]:
             raise NotNumeric.of(texts[0], "held text at fit", "Give a data frame, not an array.")
         array = checked(estimator, X, reset=False)
         assert isinstance(array, ArrayTable)
-        at_fit = getattr(estimator, "feature_names_in_", None)
-        names = tuple(c.name for c in columns) if at_fit is None else tuple(map(str, at_fit))
+        names = tuple(map(str, at_fit)) or tuple(c.name for c in columns)
         return ArrayTable(array.values, names), list(columns)
     table = open_table(X, "X")
     there = [c for c in columns if c.name in table.names]
     lacking = {c.name for c in columns}.difference(table.names)
-    at_fit = getattr(estimator, "feature_names_in_", ())
     if lacking - {*optional} or not len(at_fit):
         validate_data(estimator, _native(X), "no_validation", reset=False, skip_check_array=True)
     used = [c.name for c in there]

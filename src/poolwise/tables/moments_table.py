@@ -7,7 +7,7 @@ of a text column ``site``; they are all its levels if their means sum to one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -47,7 +47,11 @@ class MomentsTable:
 
     @classmethod
     def of(
-        cls, where: str, moments: Moments, kinds: Mapping[str, Sequence[str] | None], response: str
+        cls,
+        where: str,
+        moments: Moments,
+        kinds: Mapping[str, Collection[str] | None],
+        response: str,
     ) -> MomentsTable:
         """Interpret names by the target's columns: a column of this name, else a level of one."""
         numbers: list[str] = []
@@ -170,7 +174,7 @@ class MomentsTable:
 
 
 def open_moments(
-    name: str, source: Moments, kinds: Mapping[str, Sequence[str] | None], response: str
+    name: str, source: Moments, kinds: Mapping[str, Collection[str] | None], response: str
 ) -> MomentsTable:
     """Describe the moments of a source, which must have the response; see ``MomentsTable.of``."""
     if response not in source:
@@ -239,7 +243,7 @@ def all_named(tables: Mapping[str, Any], levels: Mapping[str, KnownLevels]) -> d
     }
 
 
-def _column_of(name: str, kinds: Mapping[str, Sequence[str] | None], where: str) -> str | None:
+def _column_of(name: str, kinds: Mapping[str, Collection[str] | None], where: str) -> str | None:
     """Return the text column that a name is an indicator of: one that has the level, else any."""
     places = [j for j, letter in enumerate(name) if letter == "="]
     columns = [name[:j] for j in places if kinds.get(name[:j]) is not None]

@@ -38,7 +38,7 @@ ON_CLUSTER = 8  # files that a cluster reads at the same time
 class FilePart(NamedTuple):
     """The results for one input file."""
 
-    levels: Mapping[str, Sequence[str]]  # of its text columns
+    levels: Mapping[str, Mapping[str, float]]  # of its text columns, and their rows
     tally: Tally  # of its rows
     paths: Mapping[Lacks, Path]  # its moments, by the columns that rows lack
 

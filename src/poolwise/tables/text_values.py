@@ -78,11 +78,12 @@ PARSERS: dict[Kind, Callable[[str], float | None]] = {
 def parsed(texts: Iterable[str | None], kind: Kind, name: str, where: str) -> Array:
     """Return the values that texts stand for, NaN for None; raise an error for other texts."""
     parse, given = PARSERS[kind], [*texts]
-    known = {text: parse(text) for text in dict.fromkeys(given) if text is not None}
-    if bad := [text for text, value in known.items() if value is None]:
+    known: dict[str | None, float | None] = {
+        t: parse(t) if t is not None else None for t in dict.fromkeys(given)
+    }
+    if bad := [text for text, value in known.items() if value is None and text is not None]:
         raise unreadable(name, bad, kind, where)
-    values = {None: np.nan, **known}
-    return np.array([values[text] for text in given], dtype=np.float64)
+    return np.array([known[text] for text in given], dtype=np.float64)
 
 
 def unreadable(name: str, bad: Sequence[str], kind: Kind, where: str) -> NotNumeric:

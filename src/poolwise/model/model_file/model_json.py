@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import platform
 import sys
 from collections.abc import Mapping
@@ -219,7 +220,7 @@ def text_of(
             name: None if own is None else _levels(own) for name, own in model.levels.items()
         },
         "cautions": model.cautions,
-        "account": model.account,
+        "account": None if model.account is None else dataclasses.asdict(model.account),
         "fit": model.fit.record(),
         "moments": _moments(model, model.problem) if moments and model.problem else None,
     }
