@@ -256,7 +256,8 @@ def kinds_in_files(
             if held == "void":
                 kinds[name] = held = own
             if own not in ("void", held):
-                what = f"holds {WORDS[held]} in {first[name]} and {WORDS[own]} in {path}"
+                words = {**WORDS, "digits": "text"}
+                what = f"holds {words[held]} in {first[name]} and {words[own]} in {path}"
                 hint = "Write it alike in all files, or leave it out."
                 raise NotNumeric.of(name, what, hint + or_text, kinds=(held, own))
             if own != "void":

@@ -161,11 +161,11 @@ def open_table(table: Any, where: str) -> FrameTable:
         native = _without_views(native)
     columns = native.column_names if hasattr(native, "column_names") else native.columns
     names = tuple(str(n) for n in columns)
+    if len(set(names)) < len(names):
+        raise BadColumns.repeated(names, where)
     if len(kinds := sorted({type(n).__name__ for n in columns})) > 1 and "str" in kinds:
         what = f"The names of the columns of {where} are of different types: {listed(kinds)}."
         raise BadColumns(what, "Make them all text: X.columns = X.columns.astype(str).")
-    if len(set(names)) < len(names):
-        raise BadColumns.repeated(names, where)
     if names != tuple(columns):  # only pandas has names that are not strings
         native = native.set_axis(list(names), axis="columns")
     return FrameTable(nw.from_native(native, eager_only=True), names, where)
@@ -234,10 +234,14 @@ def held(series: nw.Series[Any]) -> Kind | None:
 def _ordered(series: nw.Series[Any]) -> list[str]:
     """Return the levels of an ordered categorical in their order; none for others."""
     native = series.to_native()
+    if series.implementation.is_pandas_like():
+        is_ordered = getattr(native.dtype, "ordered", False)
+        return [*map(str, native.cat.categories)] if is_ordered else []
     if series.dtype == nw.Enum:
-        return [*map(str, series.cat.get_categories().to_list())]
-    is_ordered = series.implementation.is_pandas_like() and getattr(native.dtype, "ordered", False)
-    return [*map(str, native.cat.categories)] if is_ordered else []
+        return [*series.dtype.categories]
+    if getattr(getattr(native, "type", None), "ordered", False):  # a dictionary of Arrow
+        return [*map(str, native.unify_dictionaries().chunk(0).dictionary.to_pylist())]
+    return []
 
 
 def _days(series: nw.Series[Any]) -> Array:

@@ -62,7 +62,7 @@ class Inspection:
 
 def inspect(target: Table, where: str) -> Inspection:
     """Decide what each column of the target is; raise one error for all that cannot be used."""
-    if not isinstance(target, FrameTable) or not target.rows:
+    if not isinstance(target, FrameTable) or not target.rows or not target.names:
         return Inspection(where, dict.fromkeys(target.names, "number"))
     kinds: dict[str, Kind] = {}
     left_out: list[ColumnAccount] = []

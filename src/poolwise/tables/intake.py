@@ -258,7 +258,7 @@ def read_tables(
             raise_all(faults)
         used = {c.name for c in said if c.use}
         columns = tuple(replace(c, strict=strict) for c in columns if c.name in used)
-        if not columns:
+        if order and not columns:
             raise no_feature(where, said)
         names = tuple(c.name for c in columns)
         missing = target.missing(names)

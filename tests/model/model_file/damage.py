@@ -106,7 +106,7 @@ BAD = {
     "a level twice": (put(["a", "a"], "columns", 1, "levels"), "more than one level named 'a'"),
     "a level less": (cut("columns", 1, "levels", 1), "`names` of a fit differ from the"),
     "numbers are full": (put(True, "columns", 0, "full"), "without levels " + ".*columns.0"),
-    "unknown unseen": (put("skip", "columns", 1, "unseen"), at("columns", 1, "unseen")),
+    "unknown strict": (put("skip", "columns", 1, "strict"), at("columns", 1, "strict")),
     "named perhaps": (put(None, "columns_are_named"), at("columns_are_named")),
     "optional unknown": (put(["x"], "optional_columns"), "`optional_columns` are not some of"),
     "optional order": (put(["kind", "marker"], "optional_columns"), "`optional_columns` are not"),

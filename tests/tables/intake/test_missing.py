@@ -40,11 +40,11 @@ class TestMissing:
         assert gather(target, y).problem.sources["rows without dose"].rows == 1
 
     def test_levels_without_one_in_common_are_pointed_out(self, target, y, old, y_old):
-        target["ward"], old["ward"] = "A", "a"
-        target.loc[0, "ward"] = "B"
+        target["ward"], old["ward"] = "A", "w"
+        target.loc[:9, "ward"] = "B"
         (caution,) = gather(target, y, sources={"clinic": (old, y_old)}).cautions
         assert isinstance(caution, DataWarning)
-        assert "'a' in table 'clinic' and 'A', 'B' in the target" in str(caution)
+        assert "'w' in table 'clinic' and 'A', 'B' in the target" in str(caution)
 
     def test_an_empty_source_is_pointed_out(self, target, y, old, y_old):
         empty = {"table": (old[:0], y_old[:0]), "moments": Moments.empty(["age", "y"])}
@@ -110,6 +110,7 @@ class TestMissing:
             gather(target, y)
 
     def test_no_complete_row_is_refused_with_the_number_of_rows(self, target, y):
-        target["dose"] = np.nan
+        target.loc[:9, "dose"] = np.nan
+        target.loc[10:, "age"] = np.nan
         with pytest.raises(TooFewRows, match=r"None of the 20 rows has all columns"):
             gather(target, y)
