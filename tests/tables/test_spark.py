@@ -42,6 +42,7 @@ from poolwise.tables.shards import Threads, workers_of
 from poolwise.tables.sources import sources_of
 from poolwise.tables.streamed_rows import SumByPattern
 from tests.tables.same import same
+from tests.tables.test_account import OLD, check_same, fitted
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 HAS_JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
@@ -144,6 +145,12 @@ def test_a_frame_gives_the_bits_of_the_same_rows_in_memory(spark, target, rows, 
     assert list(theirs.problem.sources) == ["old", "old without site", "old without a"]
     assert same(ours.problem.sources, theirs.problem.sources)
     assert ours.optional == theirs.optional
+
+
+@pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
+def test_a_raw_frame_gets_the_account_and_the_coefficients_of_the_same_rows(spark):
+    plain = OLD.astype({"at": "datetime64[us]"})
+    check_same(fitted(spark.createDataFrame(pa.Table.from_pandas(plain))), fitted(OLD))
 
 
 def test_the_coefficients_from_a_frame_are_those_from_memory(spark, target, rows):

@@ -237,7 +237,7 @@ def _ordered(series: nw.Series[Any]) -> list[str]:
     if series.implementation.is_pandas_like():
         is_ordered = getattr(native.dtype, "ordered", False)
         return [*map(str, native.cat.categories)] if is_ordered else []
-    if series.dtype == nw.Enum:
+    if isinstance(series.dtype, nw.Enum):
         return [*series.dtype.categories]
     if getattr(getattr(native, "type", None), "ordered", False):  # a dictionary of Arrow
         return [*map(str, native.unify_dictionaries().chunk(0).dictionary.to_pylist())]

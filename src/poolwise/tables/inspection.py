@@ -123,7 +123,7 @@ def describe(
     if column.kind == "digits":
         why = "stored as text and read as numbers"
     if name in inspection.constant and column.kind != "text":
-        kind, use = "constant", "one value in the target, so only history can show its effect"
+        kind, use = "constant", f"one value in {inspection.where}; history may show its effect"
         if len(lacking) == len(sources):
             use = "one value, which has no effect"
     if column.kind == "date":
@@ -208,7 +208,7 @@ def only_in_sources(
 ) -> list[ColumnAccount]:
     """Return the account of the columns of sources that the target lacks."""
     return [
-        ColumnAccount(column, name, ONE_TABLE, "", f"{where} lacks it")
+        ColumnAccount(column, name, ONE_TABLE, "", f"it is not in {where}")
         for name, table in tables.items()
         for column in table.names
         if column not in names
@@ -222,7 +222,7 @@ def swapped(account: Account) -> list[DataWarning]:
     if not only or account.new or account.partly or target.rows <= rows:
         return []
     message = (
-        f"Sources have {listed(only)}, which {target.name} lacks. {capital(target.name)} has no "
+        f"History has {listed(only)}, which {target.name} lacks. {capital(target.name)} has no "
         f"column of its own, but more rows: {target.rows:,}, against {rows:,}."
     )
     hint = "Are they swapped? X is the recent table, which has all columns; sources are older."

@@ -167,7 +167,7 @@ def response_numbers(y: Any, name: str) -> Array:
         if other := next((text for text in texts if not _is_number(text)), None):
             why, hint = f"holds text, {other!r} for one", "Give one number per row."
             if len({*texts}) == 2:
-                why = f"holds the two texts {listed(sorted({*texts}))}"
+                why = f"holds text, the two values {listed(sorted({*texts}))}"
                 hint = "Give numbers, such as 1 for one of them and 0 for the other."
     else:
         try:

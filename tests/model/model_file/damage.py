@@ -104,7 +104,7 @@ BAD = {
     "levels are text": (put("ab", "columns", 1, "levels"), at("columns", 1, "levels")),
     "no levels": (put([], "columns", 1, "levels"), at("columns", 1, "levels")),
     "a level twice": (put(["a", "a"], "columns", 1, "levels"), "more than one level named 'a'"),
-    "a level less": (cut("columns", 1, "levels", 1), "`names` of a fit differ from the"),
+    "a level less": (cut("columns", 1, "levels", 1), "`means` has not one share for each"),
     "numbers are full": (put(True, "columns", 0, "full"), "without levels " + ".*columns.0"),
     "unknown strict": (put("skip", "columns", 1, "strict"), at("columns", 1, "strict")),
     "named perhaps": (put(None, "columns_are_named"), at("columns_are_named")),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from poolwise import PooledRegressor
-from poolwise.errors import BadColumns, BadLevels, NotFinite
+from poolwise.errors import BadColumns, BadLevels, LeftOut, NotFinite
 from tests.linear_methods import LINEAR_METHODS
 
 

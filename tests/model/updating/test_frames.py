@@ -67,7 +67,7 @@ class TestFrames:
         with pytest.raises(NotNumeric, match="held text at fit and holds numbers in X"):
             found.update(table[60:].assign(site=1.0), y[60:])
         with pytest.raises(
-            NotNumeric, match="'age' of table 'old' holds text, and these are not numbers: 'n'"
+            NotNumeric, match=r"'age' of table 'old' holds text, and .* not numbers: 'n'"
         ):
             found.update(sources={"old": (table[60:].assign(age="n"), y[60:])})
 
