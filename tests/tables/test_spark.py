@@ -131,9 +131,9 @@ def frame_of(spark, rows, *partitions):
     return frame.repartition(*partitions)
 
 
-def read(target, source, precision="exact"):
+def read(target, source, precision="exact", **options):
     y = pd.Series(target["new"] + target["count"], name="y")
-    return gather(target, y, sources={"old": source}, precision=precision)
+    return gather(target, y, sources={"old": source}, precision=precision, **options)
 
 
 @pytest.mark.parametrize("partitions", [[1], [3], [9, "on"]], ids=["one", "three", "two of nine"])
@@ -212,7 +212,7 @@ def test_what_is_wrong_with_a_frame_is_said_by_our_errors(spark, target, rows):
     rows.loc[5, "y"] = np.nan
     frame = spark.createDataFrame(pa.Table.from_pandas(rows)).coalesce(1)  # good rows come after it
     with pytest.raises(NotFinite, match=r"Table 'old' lacks the response 'y' in 1 of 7 rows"):
-        read(target, frame)
+        read(target, frame, strict=True)
 
 
 def test_a_method_that_needs_rows_gets_them_from_a_frame(spark, target, rows):

@@ -163,7 +163,8 @@ def open_table(table: Any, where: str) -> FrameTable:
     names = tuple(str(n) for n in columns)
     if len(set(names)) < len(names):
         raise BadColumns.repeated(names, where)
-    if len(kinds := sorted({type(n).__name__ for n in columns})) > 1 and "str" in kinds:
+    kinds = sorted({type(n).__name__ for n in columns})
+    if where == "X" and len(kinds) > 1 and "str" in kinds:  # scikit-learn has no names then
         what = f"The names of the columns of {where} are of different types: {listed(kinds)}."
         raise BadColumns(what, "Make them all text: X.columns = X.columns.astype(str).")
     if names != tuple(columns):  # only pandas has names that are not strings
