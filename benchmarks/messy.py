@@ -137,7 +137,7 @@ def _draws(name: str, recent_rows: int, seeds: Sequence[int]) -> list[Errors]:
 
 def errors_of(draw: Draw) -> tuple[float, float, float]:
     """Return the test errors with history, without history, and of ridge regression."""
-    model = PooledRegressor(unseen_level="ignore")
+    model = PooledRegressor()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of rare levels, by both libraries
         return (

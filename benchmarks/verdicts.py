@@ -93,14 +93,14 @@ def judged(draw: Draw, group: str) -> Iterator[Case]:
     (X, y), (X_test, y_test), sources = draw.recent, draw.test, {"history": draw.history}
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model, alone = PooledRegressor(unseen_level="ignore"), PooledRegressor()
+        model, alone = PooledRegressor(), PooledRegressor()
         intake, _ = fit_kept(model, X, y, sources=sources)
         told: dict[str, Verdict] = {"diagnose": diagnose(model).verdict}
         measured = measured_effect(intake, BayesPooling())
         told["fit"] = replace(diagnose(model), measured=measured).verdict
         told["compare"] = compare(X, y, sources=sources, methods=["bayes_pooling"]).verdict
         told["report"] = report(X, y, sources=sources, methods=[], progress=False).verdict
-        alone.set_params(unseen_level="ignore").fit(X, y)
+        alone.fit(X, y)
         errors = [(y_test - m.predict(X_test)) ** 2 for m in (model, alone)]
     apart = np.asarray(errors[0] - errors[1])
     p = float(ttest_1samp(apart, 0.0, alternative="greater").pvalue) if apart.any() else 1.0

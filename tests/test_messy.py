@@ -51,7 +51,7 @@ def test_a_seed_draws_the_same_rows_again():
 
 def test_ridge_almost_without_a_penalty_is_least_squares_with_the_columns_of_poolwise():
     _, recent, (X, _) = PROBLEMS["visits"]().draw(0, 300)
-    model = PooledRegressor("target_only", unseen_level="ignore").fit(*recent)
+    model = PooledRegressor("target_only").fit(*recent)
     peer = ridge().set_params(ridgecv__alphas=[1e-6]).fit(*recent)
     assert len(peer[0].get_feature_names_out()) == len(model.coef_names_)
     assert_allclose(peer.predict(X), model.predict(X), rtol=1e-6)

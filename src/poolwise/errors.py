@@ -54,6 +54,14 @@ class PoolwiseWarning(UserWarning):
         return {"args": self.args, **self.__dict__}  # skops does not call __reduce__
 
 
+def raise_all(faults: Sequence[PoolwiseError]) -> None:
+    """Raise the only fault, or one error that lists all of them, if there are any."""
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise BadColumns.several(faults)
+
+
 # Errors
 
 
@@ -109,6 +117,11 @@ class BadColumns(PoolwiseError):
             f"{meant} {then}".strip(),
             columns=list(wanted),
         )
+
+    @classmethod
+    def several(cls, faults: Sequence[PoolwiseError]) -> Self:
+        lines = [f"- {fault}" for fault in faults]
+        return cls("\n".join([f"There are {len(faults)} faults.", *lines]), faults=[*faults])
 
     @classmethod
     def differ(

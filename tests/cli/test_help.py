@@ -72,7 +72,7 @@ def test_commands_that_share_options_say_the_same_about_them():
                 for option in commands[verb].params
                 if option.name == field.name
             }
-            assert [*found.values()] == [[f"--{field.name}"]], field.name
+            assert [*found.values()] == [[f"--{field.name.replace('_', '-')}"]], field.name
             assert all(field.name in [o.name for o in commands[v].params] for v in verbs)
 
 
@@ -86,8 +86,8 @@ def test_no_command_declares_an_option_of_another_one_again():
                     found.setdefault(name, []).append(path.name)
     assert len(found) > 15
     again = {name: files for name, files in found.items() if len(files) > 1}
-    # Random futures of a plan, and random samples of the demo.
-    assert again.keys() == {"draws"}
+    # Random futures of a plan, and random samples of the demo; strict fits, and strict predictions.
+    assert again.keys() == {"draws", "strict"}
 
 
 def test_required_options_come_first():

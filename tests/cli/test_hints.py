@@ -54,7 +54,7 @@ def form():
 
 def numbers():
     change("recent.csv", hours=["n.m.", *(str(k) for k in range(39))])
-    return FIT
+    return ["moments", "recent.csv", *SAVE]
 
 
 def levels():
@@ -68,7 +68,7 @@ def kinds():
 
 
 def kind():
-    recent = pd.read_csv("recent.csv").assign(day=datetime.date(2024, 1, 2))
+    recent = pd.read_csv("recent.csv").assign(day=datetime.time(12, 30))
     recent.to_parquet("recent.parquet")
     return ["fit", "history.csv", "recent.parquet", *FIT[3:]]
 
@@ -85,7 +85,7 @@ def missing_values():
 
 def response():
     change("history.csv", wear=[np.nan, *range(299)])
-    return FIT
+    return [*FIT, "--drop", "plant", "--strict"]
 
 
 def no_response():
@@ -93,14 +93,18 @@ def no_response():
     return FIT
 
 
-def reference():
+def unseen():
     change("new.csv", site="moon")
-    return ["predict", "model.json", "new.csv"]
+    return ["predict", "model.json", "new.csv", "--strict"]
 
 
-def no_value():
-    change("recent.csv", hours=np.nan)
-    return FIT
+def swapped():
+    return ["fit", "recent.csv", "history.csv", *FIT[3:], "--drop", "plant"]
+
+
+def no_target():
+    change("recent.csv", hours=[np.nan] * 20 + [1.0] * 20, load=[1.0] * 20 + [np.nan] * 20)
+    return ["fit", "recent.csv", *FIT[3:]]
 
 
 def no_row():
@@ -166,8 +170,9 @@ COMMANDS = {
     ("NotFinite", "transform"): (transform, "--sqrt takes zero, but no negative values."),
     ("NotFinite", "response"): (response, "Leave out all rows that lack a value with --nulls drop"),
     ("BadSource", "response"): (no_response, "Give the column the same name in all tables."),
-    ("BadLevels", "reference"): (reference, "use --unseen-level ignore to predict such rows as"),
-    ("TooFewRows", "missing"): (no_value, "Leave columns out with --drop."),
+    ("BadLevels", "unseen"): (unseen, "use --no-strict to predict such rows with the mean effect"),
+    ("DataWarning", "swapped"): (swapped, "History comes first, the recent table last."),
+    ("TooFewRows", "missing"): (no_target, "Leave columns out with --drop."),
     ("TooFewRows", "rows"): (no_row, "The recent table needs rows."),
     ("TooFewRows", "planned"): (planned, "poolwise fit says what history does today."),
     ("TooFewToShare", "min_rows"): (
@@ -224,14 +229,15 @@ def test_an_option_is_named_as_it_is_typed():
         assert message_and_hint(BadOption.of(*given, "so")) == (typed, "It must be so.")
 
 
-def test_a_fit_with_an_identifier_names_the_option_that_leaves_it_out(fitted, monkeypatch):
+def test_a_fit_leaves_an_identifier_out_and_says_so(fitted, monkeypatch):
     monkeypatch.chdir(fitted)
     change("history.csv", pump=[f"h{k}" for k in range(300)])
     many = pd.concat([pd.read_csv("recent.csv")] * 10)
     many.assign(pump=[f"r{k}" for k in range(400)]).to_csv("recent.csv", index=False)
-    said = quick(fitted, monkeypatch, *FIT).stderr
-    assert "Column 'pump' has 700 different texts, which looks like an identifier." in said
-    assert "Leave it out with --drop pump. Or group it into fewer levels." in said
+    said = " ".join(quick(fitted, monkeypatch, *FIT).stdout.split())
+    assert "pump of recent.csv: 400 different texts in 400 rows name rows" in said
+    said = quick(fitted, monkeypatch, *FIT, "--strict").stderr
+    assert "Column 'pump' of recent.csv would be left out: 400 different texts" in said
 
 
 def test_without_a_rule_the_hint_is_that_of_the_library():

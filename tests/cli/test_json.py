@@ -21,6 +21,11 @@ COLUMNS = {
     "new": [str],
     "partly_shared": [{"name": str, "lacking_in": [str]}],
     "dropped": [{"name": str, "table": str, "why": str}],
+    "response_read_as": str,
+    "columns": [
+        {"name": str, "table": str, "kind": str, "use": str, "why": str, "lacking_in": [str]}
+    ],
+    "tables": [{"name": str, "rows": int, "without_response": int}],
 }
 MAYBE = (*NUMBER, type(None))
 VERDICT |= {"probability": MAYBE, "change": MAYBE}

@@ -60,15 +60,14 @@ def test_a_column_that_standard_input_lacks_is_told(fitted, monkeypatch):
     assert "may lack columns that some table lacked at fit: 'vibration'." in told.stderr
 
 
-def test_a_new_category_is_refused_or_taken_for_the_first(fitted, monkeypatch):
+def test_a_new_category_is_refused_or_has_the_mean_effect(fitted, monkeypatch):
     new = machines(2, 3).drop(columns="wear").assign(site=["coast", "moon"])
     new.to_csv(fitted / "new.csv", index=False)
-    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv")
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "--strict")
     assert (told.exit_code, told.stdout) == (1, "")
-    lenient = ["--unseen-level", "ignore", "-o", "out.csv"]
-    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", *lenient)
+    told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out.csv")
     assert told.exit_code == 0, told.output
-    as_coast = PooledRegressor.load(fitted / "model.json").predict(new.assign(site="coast"))
+    as_coast = PooledRegressor.load(fitted / "model.json").predict(new)
     out = pd.read_csv(fitted / "out.csv")
     np.testing.assert_allclose(out["prediction"], as_coast, rtol=1e-12)
     assert out["site"].tolist() == ["coast", "moon"]

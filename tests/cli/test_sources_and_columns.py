@@ -78,7 +78,7 @@ def test_tables_that_look_swapped_are_told(folder, monkeypatch, verb):
     told = quick(folder, monkeypatch, *asked)
     assert told.exit_code == 0
     (said,) = [x for x in json.loads(told.stdout)["warnings"] if x["kind"] == "DataWarning"]
-    assert "History has 'vibration', which the recent table lacks" in said["message"]
+    assert "History has 'vibration', which history.csv lacks" in said["message"]
     assert said["message"].endswith("more rows: 300, against 40.")
     assert said["hint"].startswith("Are they swapped?")
 

@@ -32,7 +32,7 @@ def test_fit_writes_the_model_of_the_library_and_predict_its_predictions(folder)
         "Columns, matched by name",
         "  shared    3: hours, load, site",
         "  new       1: vibration",
-        "  dropped   plant of history: the recent table lacks it",
+        "  dropped   plant of history: it is not in recent.csv",
     ]
     assert lines[-1] == "Written: model.json"
     expected = diagnose(ours).verdict.headline.partition(";")[0]

@@ -16,10 +16,10 @@ class OnlyAStream:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
-def encoded(table, unseen="raise"):
+def encoded(table, **options):
     """Return levels, missing and encoded values of the column g."""
     opened = open_table(table, "X")
-    (column,) = unify(["g"], opened.levels(["g"]), {}, intercept=True, unseen=unseen)
+    (column,) = unify(["g"], opened.levels(["g"]), {}, **options)
     values = opened.read([column], 0, opened.rows)
     return column.levels, opened.missing(["g"])[:, 0].tolist(), values
 

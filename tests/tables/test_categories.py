@@ -1,5 +1,7 @@
 """Categories and texts of pandas, polars and Arrow become levels, or are refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from poolwise.errors import BadLevels, NotNumeric
-from poolwise.tables.encoding import MOST_LEVELS, Column, unify
+from poolwise.tables.encoding import Column, unify
+from poolwise.tables.inspection import inspect
 from poolwise.tables.memory import open_table
 from tests.tables.encoded import encoded
 
@@ -40,18 +43,18 @@ class TestCategories:
 
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_too_many_levels_look_like_an_identifier(self, kind):
-        texts = [f"id {k}" for k in range(MOST_LEVELS + 1)]
-        assert len(encoded(kind({"g": texts[:-1]}))[0]) == MOST_LEVELS
-        with pytest.raises(NotNumeric) as caught:
-            encoded(kind({"g": texts}))
-        assert "Column 'g' has 501 different texts" in str(caught.value)
-        assert "Drop it, or group it into at most 500 levels." in str(caught.value)
+        table = open_table(kind({"g": [f"id {k}" for k in range(30)], "x": range(30)}), "X")
+        found = inspect(replace(table, chosen=frozenset(["x"])), "X")
+        assert [*found.kinds] == ["x"]
+        assert [(c.kind, c.why) for c in found.left_out] == [
+            ("identifier", "30 different texts in 30 rows name rows")
+        ]
 
     def test_the_limit_holds_for_all_tables_together(self):
         frames = [pd.DataFrame({"g": [f"{t} {k}" for k in range(300)]}) for t in "ab"]
         ours, theirs = (open_table(frame, "X").levels(["g"]) for frame in frames)
-        with pytest.raises(NotNumeric, match="has 600 different texts"):
-            unify(["g"], ours, {"b": theirs})
+        (column,) = unify(["g"], ours, {"b": theirs})
+        assert (column.levels, column.other) == (("other",), "other")
 
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_numbers_stored_as_text_are_refused(self, kind):
@@ -66,7 +69,7 @@ class TestCategories:
         with pytest.raises(NotNumeric, match=message):
             encoded(kind({"g": ages}))
         codes = pd.DataFrame({"g": pd.Categorical(ages)})  # meant as they are
-        assert len(encoded(codes)[0]) == 43
+        assert len(encoded(codes)[0]) == 43  # a small table: none is merged
         wards = [*map(str, range(10)), *(f"ward {k}" for k in range(12))]  # most are no numbers
         assert len(encoded(kind({"g": wards}))[0]) == 22
 
@@ -81,12 +84,12 @@ class TestCategories:
         assert len(encoded(pd.DataFrame({"g": codes}))[0]) == 30
 
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
-    def test_an_unseen_level_is_refused_or_counts_as_the_reference(self, kind):
+    def test_an_unseen_level_is_refused_or_has_the_mean_effect(self, kind):
         opened = open_table(kind({"g": ["b", "w", None]}), "X")
         with pytest.raises(BadLevels, match=r"'g' holds 'w'.*levels are 'a', 'b'"):
-            opened.read([Column("g", ("a", "b"))], 0, 3)
-        ignoring = Column("g", ("a", "b"), unseen="ignore")
-        assert_array_equal(opened.read([ignoring], 0, 3), [[1.0], [0.0], [np.nan]])
+            opened.read([Column("g", ("a", "b"), strict=True)], 0, 3)
+        lenient = Column("g", ("a", "b"), means=(0.25,))
+        assert_array_equal(opened.read([lenient], 0, 3), [[1.0], [0.25], [np.nan]])
 
     def test_all_levels_get_an_indicator_when_asked(self):
         opened = open_table(pl.DataFrame({"g": ["a", "b"]}), "X")

@@ -8,10 +8,10 @@ from poolwise.tables.encoding import Column, encoded, unify
 from poolwise.tables.memory import open_table
 
 
-def unified(target, sources=None, *, intercept=True, unseen="raise"):
+def unified(target, sources=None, **options):
     ours = levels(target)
     others = {name: levels(source) for name, source in (sources or {}).items()}
-    return unify([*target], ours, others, intercept=intercept, unseen=unseen)
+    return unify([*target], ours, others, **options)
 
 
 def levels(table):
@@ -59,9 +59,39 @@ def test_encoded_names_run_over_all_columns():
     assert encoded(columns) == ("g=b", "g=c", "x")
 
 
-def test_what_an_unseen_level_does_is_kept():
-    (column,) = unified({"g": ["a", "b"]}, unseen="ignore")
-    assert column.unseen == "ignore"
+def test_levels_that_few_rows_have_are_other_or_have_the_mean_effect():
+    few = {"g": [*"aaaaaabbbbbb", "c", "d"]}
+    (column,) = unified(few)
+    assert (column.levels, column.other, column.means) == (("a", "b"), None, (0.5,))
+    assert column.indicators(["a", "b", "c", "new", None])[:4, 0].tolist() == [0.0, 1.0, 0.5, 0.5]
+    (column,) = unified(few, {"old": {"g": [*"cddd"]}})  # d is seen four times, c twice
+    assert (column.levels, column.other) == (("a", "b", "other"), "other")
+    assert column.indicators(["c", "d", "new"])[:, 1].tolist() == [1.0, 1.0, 1.0]
+    (column,) = unified({"g": [*few["g"], "Other", "Other", "Other"]})
+    assert (column.levels, column.other) == (("a", "b", "Other"), "Other")
+
+
+def test_the_most_frequent_levels_are_kept():
+    many = {"g": [*"a" * 9, *"b" * 8, *"c" * 7, *"d" * 6]}
+    (column,) = unified(many, max_levels=2)
+    assert (column.levels, column.other) == (("a", "b", "other"), "other")
+
+
+def test_spellings_of_a_level_in_other_tables_are_the_same_level():
+    ours, theirs = {"g": ["North", "South"] * 6}, {"g": ["north ", "SOUTH", "east"] * 6}
+    (column,) = unified(ours, {"old": theirs})
+    assert column.levels == ("North", "South", "east")
+    assert dict(column.aliases) == {"north ": "North", "SOUTH": "South"}
+    (apart,) = unified({"g": ["a", "A"] * 6}, {"old": {"g": ["a", "A"] * 6}})
+    assert apart.levels == ("A", "a")  # a table that distinguishes them means it
+    (column,) = unified({"g": ["yes", "No", "no", "YES"] * 6})
+    assert len(column.levels) == 2
+
+
+def test_ordered_categories_keep_their_order():
+    sizes = pd.Categorical(["mid", "low", "high"] * 6, ["low", "mid", "high"], ordered=True)
+    (column,) = unified({"size": sizes}, {"old": {"size": ["low", "giant"] * 6}})
+    assert column.levels == ("low", "mid", "high", "giant")
 
 
 def test_one_level_needs_no_indicator():

@@ -1,5 +1,7 @@
 """What every engine promises: the same rows are the same moments, whatever holds them."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -188,7 +190,7 @@ def test_text_becomes_the_same_indicators(make_frame):
 def test_levels_are_those_that_occur(make_frame, texts):
     texts = [*texts, "a"]  # a column of nothing has no type to speak of
     opened = open_table(make_frame({"g": texts}), "X")
-    assert opened.levels(["g"]) == {"g": tuple(sorted({t for t in texts if t is not None}))}
+    assert opened.levels(["g"]) == {"g": Counter(t for t in texts if t is not None)}
     assert opened.missing(["g"])[:, 0].tolist() == [t is None for t in texts]
 
 

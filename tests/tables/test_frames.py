@@ -32,7 +32,7 @@ TEXTS = {
     "polars str": pl.DataFrame({"g": ["v", None, "u"]}),
     "polars category": pl.DataFrame({"g": pl.Series(["v", None, "u"], dtype=pl.Categorical)}),
     "polars enum": pl.DataFrame(
-        {"g": pl.Series(["v", None, "u"], dtype=pl.Enum(["unused", "v", "u"]))}
+        {"g": pl.Series(["v", None, "u"], dtype=pl.Enum(["unused", "u", "v"]))}
     ),
     "arrow string": pa.table({"g": ["v", None, "u"]}),
     "arrow large string": pa.table({"g": pa.array(["v", None, "u"], pa.large_string())}),

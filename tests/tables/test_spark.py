@@ -42,6 +42,7 @@ from poolwise.tables.shards import Threads, workers_of
 from poolwise.tables.sources import sources_of
 from poolwise.tables.streamed_rows import SumByPattern
 from tests.tables.same import same
+from tests.tables.test_account import OLD, check_same, fitted
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 HAS_JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
@@ -130,9 +131,9 @@ def frame_of(spark, rows, *partitions):
     return frame.repartition(*partitions)
 
 
-def read(target, source, precision="exact"):
+def read(target, source, precision="exact", **options):
     y = pd.Series(target["new"] + target["count"], name="y")
-    return gather(target, y, sources={"old": source}, precision=precision)
+    return gather(target, y, sources={"old": source}, precision=precision, **options)
 
 
 @pytest.mark.parametrize("partitions", [[1], [3], [9, "on"]], ids=["one", "three", "two of nine"])
@@ -144,6 +145,12 @@ def test_a_frame_gives_the_bits_of_the_same_rows_in_memory(spark, target, rows, 
     assert list(theirs.problem.sources) == ["old"]
     assert same(ours.problem.sources, theirs.problem.sources)
     assert ours.optional == theirs.optional
+
+
+@pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
+def test_a_raw_frame_gets_the_account_and_the_coefficients_of_the_same_rows(spark):
+    plain = OLD.astype({"at": "datetime64[us]"})
+    check_same(fitted(spark.createDataFrame(pa.Table.from_pandas(plain))), fitted(OLD))
 
 
 def test_the_coefficients_from_a_frame_are_those_from_memory(spark, target, rows):
@@ -205,7 +212,7 @@ def test_what_is_wrong_with_a_frame_is_said_by_our_errors(spark, target, rows):
     rows.loc[5, "y"] = np.nan
     frame = spark.createDataFrame(pa.Table.from_pandas(rows)).coalesce(1)  # good rows come after it
     with pytest.raises(NotFinite, match=r"Table 'old' lacks the response 'y' in 1 of 7 rows"):
-        read(target, frame)
+        read(target, frame, strict=True)
 
 
 def test_a_method_that_needs_rows_gets_them_from_a_frame(spark, target, rows):

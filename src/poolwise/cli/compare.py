@@ -59,10 +59,11 @@ def compare_methods(
             **given.split,
             response=label,
             response_transform=options.response_transform,
+            max_levels=options.max_levels,
+            strict=options.strict,
             precision=options.precision,
             random_state=options.seed,
         )
-        given.warn_if_swapped(found.target_rows + found.history_rows)
         verdict = found.verdict
     if as_json:
         result = {

@@ -83,7 +83,6 @@ def fit_model(
             made.save(report, overwrite=force)
             written.append(report)
         summary = model.summary()
-        given.warn_if_swapped(sum(table.rows for table in summary.tables))
         if out is not None:
             stop_if_interrupted()
             model.save(out, overwrite=force, moments=moments)
@@ -118,8 +117,10 @@ def _fitted(given: InputTables, method: str, options: HistoryOptions) -> tuple[A
     own = with_seed(method, options.seed)
     model = PooledRegressor(
         own,
-        response=given.account.response,
+        response=given.label,
         response_transform=options.response_transform,
+        max_levels=options.max_levels,
+        strict=options.strict,
         precision=options.precision,
     )
     X, splitting, about_rows = split_by(given.X, **given.split)

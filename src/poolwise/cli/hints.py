@@ -85,9 +85,9 @@ HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
     (BadSource, "response", "Give the column the same name in all tables."),
     (
         BadLevels,
-        "reference",
-        "Map them to a known level, or use --unseen-level ignore to predict such rows as the "
-        "reference level {reference!r}.",
+        "unseen",
+        "Map them to a known level, or use --no-strict to predict such rows with the mean effect "
+        "of the column.",
     ),
     (
         TooFewRows,
@@ -105,6 +105,7 @@ HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
     (LeftOut, "dropped", "--nulls split uses the rows that lack a feature."),
     (DataWarning, "groups", "Hold out whole groups with --group {typed}."),
     (DataWarning, "time", "Test on later rows with --time {typed}."),
+    (DataWarning, "swapped", "Are they swapped? History comes first, the recent table last."),
     (DataWarning, "source", "Other units, or scaled in one table only?"),
     (DigitsLost, "precision", "Use --precision {precision}."),
     (PredictionsBounded, "bounds", "Check the columns of these rows."),

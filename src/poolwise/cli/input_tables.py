@@ -20,7 +20,7 @@ from poolwise.cli.messages import name, tell, wrong_option
 from poolwise.cli.options import HistoryOptions, SplitOptions, csv_options, names_in
 from poolwise.cli.screen import say, show_account
 from poolwise.errors import BadColumns, DataWarning
-from poolwise.wording import listed, plural
+from poolwise.wording import plural
 
 if TYPE_CHECKING:  # at run time, help would wait for numpy
     from poolwise.tables.column_account import Account
@@ -41,7 +41,8 @@ class InputTables:
     weights: Any  # array or None: their row weights
     sources: dict[str, Any]  # history: opened files, or moments
     files: dict[str, list[str]]  # files of each table, without standard input
-    account: Account  # how the columns were matched
+    label: str  # the column to predict
+    accounts: list[Account]  # of all columns and rows, when the library has read the tables
     split: dict[str, Any]  # arguments of compare and report: how the recent rows are split
 
     @property
@@ -49,17 +50,10 @@ class InputTables:
         """Arguments of the library: of fit, compare and report."""
         return {"X": self.X, "y": self.y, "sources": self.sources, "sample_weight": self.weights}
 
-    def warn_if_swapped(self, rows: int) -> None:
-        """Warn if the recent table looks like history, given the number of rows of all tables."""
-        recent, account = len(self.y), self.account
-        only = account.only_in_sources()
-        if only and not account.new and not account.partly and recent > rows - recent:
-            message = (
-                f"History has {listed(only)}, which the recent table lacks. The recent table has "
-                f"no column of its own, but more rows: {recent:,}, against {rows - recent:,}."
-            )
-            hint = "Are they swapped? History comes first, the recent table last."
-            warnings.warn(DataWarning(message, hint), stacklevel=2)
+    @property
+    def account(self) -> Account:
+        """What each column is and what was done with it; known after the tables were read."""
+        return self.accounts[0]
 
     @cached_property
     def incomplete(self) -> int:
@@ -83,7 +77,10 @@ def input_tables(
     *,
     quiet: bool,
 ) -> Iterator[InputTables]:
-    """Read the recent table, which comes last, and open its history; print how columns match."""
+    """Read the recent table, which comes last, and open its history.
+
+    The account of all columns is printed when the library has read the tables, before the fit.
+    """
     *history, recent = tables
     called = STDIN_NAME if recent == STDIN else recent
     named = _named(called, history, options.history)
@@ -97,10 +94,7 @@ def input_tables(
         import_pandas()
         at = dict(zip(typed, paths, strict=True))
         found = {source: [at[p] for p in own] for source, own in named.items()}
-        given = _matched(called, at[recent], found, label, options, split)
-        if not quiet:
-            show_account(given.account)
-            say()
+        given = _matched(called, at[recent], found, label, options, split, quiet=quiet)
         given.warn_if_only_table()
         yield given
 
@@ -142,12 +136,14 @@ def _matched(
     label: str,
     options: HistoryOptions,
     split: SplitOptions,
+    *,
+    quiet: bool,
 ) -> InputTables:
     """Open every table once, match columns, and read the recent table."""
     import narwhals as nw
 
-    from poolwise.tables.column_account import Account
-    from poolwise.tables.memory import open_table
+    from poolwise.tables.column_account import not_read
+    from poolwise.tables.frames import open_table
 
     csv = csv_options(options.csv)
     reader = open_file(path, csv, "the recent table, which comes last,", "RECENT")
@@ -159,11 +155,8 @@ def _matched(
     there = {n: _columns_of(source, columns) for n, source in sources.items()}
     unwanted = _unwanted(recent, columns, there, label, options, split)
     weights = [] if options.weights is None else [options.weights]
-    account = Account.of(
-        label, columns, there, target_name=recent, unwanted=unwanted, weights=weights
-    )
     apart = {"groups": split.group, "time": split.time}
-    wanted = [n for n in columns if n in (*account.features, label, *weights, *apart.values())]
+    wanted = [n for n in columns if n not in unwanted or n in (label, *weights, *apart.values())]
     texts = names_in(options.text)
     table = read_file(reader, wanted, number_types(reader.schema, texts))
     for text in (n for n in texts if n in wanted):  # categories, although they may look numeric
@@ -171,13 +164,30 @@ def _matched(
         table = table.set_column(at, text, table.column(at).dictionary_encode())
     frame = nw.from_native(table)
     numbers = {n: table.column(n).to_numpy(zero_copy_only=False) for n in (label, *weights)}
+    left = [
+        not_read(n, t, unwanted[n])
+        for t, own in {recent: columns, **there}.items()
+        for n in own
+        if n in unwanted
+    ]
+    accounts: list[Account] = []
+
+    def tell(account: Account) -> None:
+        accounts.append(replace(account, columns=(*account.columns, *left)))
+        if not quiet:
+            show_account(accounts[-1])
+            say()
+
+    features = [n for n in wanted if n not in unwanted and n not in (label, *weights)]
+    chosen = frozenset(names_in(options.features))
     return InputTables(
-        X=open_table(table.select(list(account.features)), recent),
+        X=replace(open_table(table.select(features), recent), chosen=chosen, tell=tell),
         y=numbers[label],
         weights=numbers[weights[0]] if weights else None,
         sources={n: _without(source, there[n], unwanted) for n, source in sources.items()},
         files={n: own for n, own in files.items() if Path(own[0]).name != f"{STDIN_NAME}.csv"},
-        account=account,
+        label=label,
+        accounts=accounts,
         split={option: n and frame[n] for option, n in apart.items()}
         | {"cv": split.folds, "repeats": split.repeats},
     )

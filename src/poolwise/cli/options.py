@@ -131,8 +131,8 @@ class HistoryOptions(ReadingOptions):
     nulls: Annotated[
         Literal["split", "drop", "raise"],
         nulls_option(
-            "Rows of history with missing values: split uses them as a table for each pattern of "
-            "missing columns, drop leaves them out and counts them, raise is an error."
+            "Rows of history with missing values: split uses them (a fit fills the values in), "
+            "drop leaves them out and counts them, raise is an error."
         ),
     ] = "split"
     log: Annotated[
@@ -141,6 +141,22 @@ class HistoryOptions(ReadingOptions):
     ] = False
     sqrt: Annotated[
         bool, typer.Option("--sqrt", help="Fit the square root of the label, likewise.")
+    ] = False
+    max_levels: Annotated[
+        int,
+        typer.Option(
+            min=2,
+            metavar="NUMBER",
+            help="The most frequent levels of a text column that are kept; others are merged.",
+        ),
+    ] = 50
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Raise one error that lists all columns and rows which would be left out, merged "
+            "or converted.",
+        ),
     ] = False
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of random numbers.")] = 0
 

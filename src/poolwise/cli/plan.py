@@ -70,10 +70,11 @@ def plan_rows(
                 model = PooledRegressor(
                     response=str(label),
                     response_transform=options.response_transform,
+                    max_levels=options.max_levels,
+                    strict=options.strict,
                     precision=options.precision,
                 )
                 model.fit(**given.data)
-            given.warn_if_swapped(sum(table.rows for table in model.summary().tables))
         found = plan(model, rows, enough=enough, draws=draws, random_state=options.seed)
     verdict = found.verdict
     columns = None if given is None else given.account.to_dict()

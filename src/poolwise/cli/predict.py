@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -52,12 +52,12 @@ def predict_rows(
         typer.Option("--median", help="Predict medians; they differ from means after --log."),
     ] = False,
     column: Annotated[str, typer.Option(help="Name of the column of predictions.")] = "prediction",
-    unseen_level: Annotated[
-        Literal["raise", "ignore"] | None,
+    strict: Annotated[
+        bool | None,
         typer.Option(
-            metavar="NAME",
-            help="A category that no table had at fit: raise is an error, ignore predicts it as "
-            "the reference level.",
+            "--strict/--no-strict",
+            help="Whether a category that no table had at fit is an error, or gets the effect of "
+            "'other' or the mean effect.",
             show_default="as at fit",
         ),
     ] = None,
@@ -83,15 +83,15 @@ def predict_rows(
     with running(quiet=as_json, written=written) as cautions, paths_of([rows]) as (path,):
         import numpy as np
 
-        from poolwise.model.fitted_model import set_unseen_level
+        from poolwise.model.fitted_model import set_strict
         from poolwise.model.regressor import PooledRegressor
         from poolwise.moments.progress import waiting
         from poolwise.tables.memory import open_table
 
         import_pandas()
         fitted = PooledRegressor.load(model)
-        if unseen_level is not None:
-            set_unseen_level(fitted, unseen_level)
+        if strict is not None:
+            set_strict(fitted, strict=strict)
         table = _read(fitted, path, csv_options(csv))
         added = [column]
         added += [f"{column}_std"] if std else []
@@ -168,7 +168,7 @@ def _types(model: Any, schema: Any) -> dict[str, Any]:
     """Return types for columns of CSV; columns that the model does not use are text."""
     import pyarrow as pa
 
-    texts = {column.name: column.levels is not None for column in model.columns_}
+    texts = {column.name: column.kind != "number" for column in model.columns_}
     types = {field.name: pa.string() for field in schema if texts.get(field.name, True)}
     numbers = [f for f in schema if not texts.get(f.name, True) and not pa.types.is_boolean(f.type)]
     return types | {field.name: pa.float64() for field in numbers}

@@ -61,7 +61,6 @@ def write_report(
     ):
         made = report_on(given, method, options, title=title)
         rows = {"target": made.data["target_rows"], "history": made.data["history_rows"]}
-        given.warn_if_swapped(sum(rows.values()))
         stop_if_interrupted()
         made.save(out, overwrite=force)
         written.append(out)
@@ -93,8 +92,10 @@ def report_on(
     return report(
         **given.data,
         method=with_seed(method, options.seed),
-        response=given.account.response,
+        response=given.label,
         response_transform=options.response_transform,
+        max_levels=options.max_levels,
+        strict=options.strict,
         precision=options.precision,
         **given.split,
         random_state=options.seed,

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from poolwise.cli.messages import as_records, harmless, name
+from poolwise.cli.messages import as_records, harmless
 from poolwise.errors import PoolwiseWarning
 from poolwise.wording import columns_of_numbers
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # at run time, help would wait for numpy
 
 WIDTH = 100  # of output to a file or to another program
 APART = 2  # spaces between the columns of a table
-MOST_NAMES = 12  # columns of a kind that are named
 STYLES = {  # by the level of a verdict
     "helps": "bold green",
     "probably_helps": "bold green",
@@ -71,29 +70,10 @@ def show_verdict(verdict: Verdict) -> None:
 
 
 def show_account(account: Account) -> None:
-    """Print which columns the tables share, and which are not used."""
-    if not account.sources:
-        say(f"Columns: {_counted(account.features)}; one table was given.")
-    else:
-        say("Columns, matched by name", "bold")
-        say(f"  shared    {_counted(account.shared)}", indent=12)
-        say(f"  new       {_counted(account.new)}", indent=12)
-    for column, without in account.partly.items():
-        say(f"  in some   {name(column)}, not in {_list(without)}", indent=12)
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for column, table, why in account.dropped:
-        reasons.setdefault((table, why), []).append(column)
-    for (table, why), columns in reasons.items():
-        say(f"  dropped   {_list(columns)} of {name(table)}: {why}", indent=12)
-
-
-def _counted(columns: Sequence[str]) -> str:
-    return f"{len(columns):,}: {_list(columns)}" if columns else "none"
-
-
-def _list(columns: Sequence[str]) -> str:
-    more = f" and {len(columns) - MOST_NAMES:,} more" if len(columns) > MOST_NAMES else ""
-    return ", ".join(map(name, columns[:MOST_NAMES])) + more
+    """Print what each column is and what is done with it, and the rows of each table."""
+    say("Columns, matched by name" if account.sources else "Columns", "bold")
+    for word, said in account.lines():
+        say(f"  {word:<10}{said}", indent=12)
 
 
 def say_json(

@@ -26,6 +26,7 @@ from poolwise.model.tree_summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked
 from poolwise.numerics.options import Precision, check_seed
 from poolwise.tables.data_checks import suspicions
+from poolwise.tables.encoding import MAX_LEVELS
 from poolwise.tables.intake import Intake, gather
 from poolwise.wording import plural
 
@@ -46,6 +47,8 @@ def compare(
     fit_intercept: bool = True,
     response: str = "y",
     response_transform: Any = None,
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     precision: Precision = "auto",
     random_state: int = 0,
     progress: bool | None = None,
@@ -90,6 +93,8 @@ def compare(
     response_transform : {"log", "sqrt"} or pair of functions, optional
         As in :class:`PooledRegressor`, for all methods of poolwise. Errors are in the units of the
         response with any transform; regressors of your own learn from the response as it is.
+    max_levels, strict
+        As in :class:`PooledRegressor`.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of the second moments, for all methods; see :class:`PooledRegressor`.
     random_state : int, default=0
@@ -123,10 +128,12 @@ def compare(
         sources=sources,
         response=response,
         intercept=fit_intercept,
+        max_levels=max_levels,
+        strict=strict,
         precision=precision,
         transform=ResponseTransform.of(response_transform),
     )
-    for caution in (*told, *intake.cautions, *suspicions(intake.problem)):
+    for caution in (*told, *intake.cautions, *suspicions(intake.problem, intake.dates)):
         warnings.warn(caution, stacklevel=2)
     return compare_intake(
         intake, methods=methods, splitting=splitting, random_state=random_state, progress=progress

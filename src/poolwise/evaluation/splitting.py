@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -116,8 +116,8 @@ def split_by(
     if isinstance(groups, str):
         what = f"Column {name!r} is left out of the features: its groups are held out whole."
         told.append(LeftOut(what, "Rows of a new group have another value.", names=[name]))
-        frame = given.frame.drop(name)
-        X = FrameTable(frame, tuple(n for n in given.names if n != name), given.where)
+        left = tuple(n for n in given.names if n != name)
+        X = replace(given, frame=given.frame.drop(name), names=left)
     codes = _codes(values)
     count = len(set(codes.tolist()))
     if is_random and count < FEWEST:

@@ -43,9 +43,8 @@ class TextTerm:
     """The term of a text column: a number for each level."""
 
     name: str
-    adds: dict[str, float]  # zero for a reference level
-    ignores_unseen: bool  # any other text adds nothing; else it is an error
-    is_full: bool  # the first level has a coefficient too
+    adds: dict[str, float]  # for each level and other spelling; zero for a reference level
+    unseen: float | None  # what any other text adds; None if it is an error
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,11 @@ def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool)
     terms: list[NumberTerm | TextTerm] = []
     level = [float(fit.level)]
     for column in has:
+        if column.kind == "date":
+            raise NotWritten(
+                f"Column {column.name!r} holds dates, which exports cannot express.",
+                "Use save(), or make numbers of the dates before the fit.",
+            )
         if column.levels is None:
             terms.append(NumberTerm(column.name, coef[column.name], centre[column.name]))
             continue
@@ -105,7 +109,11 @@ def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool)
         for text, output in zip(column.indicated, column.outputs, strict=True):
             adds[text] = coef[output]
             level.append(-centre[output] * coef[output])  # a share of rows: no digits are lost
-        terms.append(TextTerm(column.name, adds, column.unseen == "ignore", column.full))
+        means = zip(column.outputs, column.means, strict=False)
+        mean = math.fsum(share * coef[output] for output, share in means)
+        unseen = None if column.strict else mean if column.other is None else adds[column.other]
+        adds |= {alias: adds[level] for alias, level in column.aliases}
+        terms.append(TextTerm(column.name, adds, unseen))
     line = Line(math.fsum(level), tuple(terms), fit.bounds, model.response, are_named, curve)
     return _with_mean(line, noise_of(own)) if curve else line
 
@@ -132,11 +140,13 @@ def is_unicode(text: str) -> bool:
 def pipeline(line: Line) -> Pipeline | TransformedTargetRegressor:
     """Return a fitted estimator that predicts as the line does, clipped to its bounds."""
     coef, centre = [t.coef for t in line.numbers], [t.centre for t in line.numbers]
-    for term in sorted(line.texts, key=_kind):  # as the encoder puts them out
-        indicated = list(term.adds.values())[0 if term.is_full else 1 :]
-        coef += indicated
-        centre += [0.0] * len(indicated)
-    steps = [("centre", _scaler(centre)), ("line", _regression(coef, line.level))]
+    level = [line.level]
+    for term in sorted(line.texts, key=_is_strict):  # as the encoder puts them out
+        base = term.unseen or 0.0  # a text without an indicator adds nothing else
+        level.append(base)
+        coef += [add - base for add in term.adds.values()]
+        centre += [0.0] * len(term.adds)
+    steps = [("centre", _scaler(centre)), ("line", _regression(coef, math.fsum(level)))]
     if line.texts:
         steps.insert(0, ("encode", _encoder(line)))
     if line.are_named:  # the first step checks names
@@ -151,9 +161,9 @@ def pipeline(line: Line) -> Pipeline | TransformedTargetRegressor:
     return fitted
 
 
-def _kind(term: TextTerm) -> tuple[bool, bool]:
-    """Return a key; columns with the same key share an encoder."""
-    return term.is_full, term.ignores_unseen
+def _is_strict(term: TextTerm) -> bool:
+    """Return whether unseen texts are an error; columns alike in this share an encoder."""
+    return term.unseen is None
 
 
 def _encoder(line: Line) -> Any:
@@ -162,13 +172,11 @@ def _encoder(line: Line) -> Any:
     parts: list[tuple[str, Any, list[int]]] = []
     if line.numbers:
         parts.append(("numbers", "passthrough", [place[t.name] for t in line.numbers]))
-    for kind in sorted({_kind(t) for t in line.texts}):
-        alike = [t for t in line.texts if _kind(t) == kind]
-        is_full, ignores_unseen = kind
+    for is_strict in sorted({_is_strict(t) for t in line.texts}):
+        alike = [t for t in line.texts if _is_strict(t) == is_strict]
         encoder = OneHotEncoder(
             categories=[np.array(list(t.adds), dtype=object) for t in alike],
-            drop=None if is_full else "first",
-            handle_unknown="ignore" if ignores_unseen else "error",
+            handle_unknown="error" if is_strict else "ignore",
             sparse_output=False,
         )
         parts.append((f"texts {len(parts)}", encoder, [place[t.name] for t in alike]))
@@ -220,7 +228,7 @@ def graph(line: Line) -> Any:
     Inputs are ``numbers``, doubles of shape (n, columns of numbers), and ``texts``, strings of
     shape (n, columns of texts). Properties of these names hold the order of the columns, as JSON.
     The output is ``prediction``, of shape (n,): NaN where a number is NaN, and where a text is not
-    a level, unless such texts are ignored.
+    a level of a strict model.
     """
     try:
         import onnx
@@ -258,12 +266,12 @@ def _with_text(made: _Graph, total: str, texts: str, j: int, term: TextTerm) -> 
     is_level = made.node("Equal", column, made.constant([list(term.adds)], object))
     ones = made.node("Cast", is_level, to=made.onnx.TensorProto.DOUBLE)
     adds = made.constant([[add] for add in term.adds.values()])
-    total = made.node("Add", total, made.node("MatMul", ones, adds))
-    if term.ignores_unseen:
-        return total
+    before, total = total, made.node("Add", total, made.node("MatMul", ones, adds))
     found = made.node("ReduceMax", ones, made.constant([1], np.int64), keepdims=1)
     is_known = made.node("Greater", found, made.constant(0.5))
-    return made.node("Where", is_known, total, made.constant(np.nan))
+    unseen = made.constant(np.nan if term.unseen is None else term.unseen)
+    other = made.node("Add", before, unseen)
+    return made.node("Where", is_known, total, other)
 
 
 class _Graph:

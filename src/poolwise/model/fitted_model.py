@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from poolwise.linear.response_transform import ResponseTransform
 from poolwise.linear.theory import transfer_gain_of
 from poolwise.methods import method_of, name_of_method
 from poolwise.numerics.options import check_precision, checked_jobs
+from poolwise.tables.column_account import Account
 from poolwise.tables.data_checks import suspicions
 from poolwise.tables.encoding import Column, Levels
 from poolwise.tables.intake import Intake, MomentsIntake, gather
@@ -29,6 +30,7 @@ from poolwise.tables.intake import Intake, MomentsIntake, gather
 COEFFICIENTS = ("coef_", "coef_names_", "coef_cov_", "intercept_", "standard_errors_")
 ATTRIBUTES = (  # of a fitted estimator: fields and properties of FittedModel
     *("method_", "columns_", "optional_columns_", "response_", "fit_", "problem_", "cautions_"),
+    "account_",
     *("reason_", "conflict_", "transfer_gain_", *COEFFICIENTS),
 )
 
@@ -50,6 +52,7 @@ class FittedModel:
     fit: Fit
     problem: Problem | None  # the moments of the fit, unless they were left out
     cautions: tuple[str, ...]  # warnings given at fit
+    account: Account | None = None  # of columns and rows at fit; None for moments alone
 
     @property
     def name(self) -> str:
@@ -133,7 +136,7 @@ def solved(
     problem = intake.problem
     fit = own.solve(problem)
     parts = fit.parts()
-    told = (*intake.cautions, *suspicions(problem), *parts.linear.cautions)
+    told = (*intake.cautions, *suspicions(problem, intake.dates), *parts.linear.cautions)
     model = FittedModel(
         method=own if parts.chosen is None else parts.chosen,
         columns=intake.columns,
@@ -145,6 +148,7 @@ def solved(
         fit=fit,
         problem=problem.without_rows(),
         cautions=tuple(str(caution) for caution in told),
+        account=intake.account,
     )
     return model, told
 
@@ -156,10 +160,10 @@ def fitted(estimator: Any) -> FittedModel:
     return model
 
 
-def set_unseen_level(estimator: Any, unseen_level: Literal["raise", "ignore"]) -> None:
-    """Change how a fitted estimator treats texts that no table had at fit."""
+def set_strict(estimator: Any, *, strict: bool) -> None:
+    """Change whether a fitted estimator raises an error for texts that no table had at fit."""
     model = fitted(estimator)
-    columns = tuple(replace(c, unseen=unseen_level) for c in model.columns)
+    columns = tuple(replace(c, strict=strict) for c in model.columns)
     estimator._fitted = replace(model, columns=columns)
 
 
@@ -178,7 +182,8 @@ def fit_kept(
         weights=sample_weight,
         response=estimator.response,
         intercept=estimator.fit_intercept,
-        unseen_level=estimator.unseen_level,
+        max_levels=estimator.max_levels,
+        strict=estimator.strict,
         precision=estimator.precision,
         jobs=checked_jobs(estimator.n_jobs),
         estimator=estimator,
@@ -191,8 +196,9 @@ def fit_kept(
 
 def check_options(estimator: Any) -> None:
     """Raise an error for an unknown option of an estimator."""
-    if estimator.unseen_level not in ("raise", "ignore"):
-        raise BadOption.of("unseen_level", estimator.unseen_level, "'raise' or 'ignore'")
+    most = estimator.max_levels
+    if not isinstance(most, int | np.integer) or isinstance(most, bool) or most < 2:
+        raise BadOption.of("max_levels", most, "a whole number, at least 2")
     check_precision(estimator.precision)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator, RegressorMixin
 
@@ -16,6 +16,7 @@ from poolwise.model.saving import Saving
 from poolwise.model.summary import Summary, summary_of
 from poolwise.model.updating import Updating
 from poolwise.numerics.options import Precision
+from poolwise.tables.encoding import MAX_LEVELS
 
 
 class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
@@ -35,8 +36,13 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     response_transform : {"log", "sqrt"} or pair of functions, optional
         Scale on which the response of target and sources is linear: a pair is (forward, inverse).
         Predictions and intervals are of the response itself.
-    unseen_level : {"raise", "ignore"}, default="raise"
-        Whether a category that no table had at fit is an error, or counts as the reference level.
+    max_levels : int, default=50
+        The most frequent levels of a text column that keep an indicator; levels beyond, and those
+        that fewer than 5 rows have, count as *other*, or get the column's mean effect.
+    strict : bool, default=False
+        Whether columns and rows that cannot be used as they are raise one error that lists them,
+        instead of being left out, merged or converted; see ``account_``. So do levels of rows to
+        predict that no table had at fit, which else count as *other* or get the mean effect.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of sums: one double (fast), two (4 times the time), all (6 times), or as needed.
     n_jobs : int, optional
@@ -53,6 +59,8 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         Probability that a source contradicts the target, where the method judges it.
     transfer_gain_ : float or None
         Expected reduction of the squared error against least squares on the target.
+    account_ : Account or None
+        What each column of the tables is, what was done with it, and why; it prints as text.
     optional_columns_ : list of str
         Columns of ``X`` that some source lacked: a table to predict may lack them too.
     method_, reason_ : object, str
@@ -81,7 +89,8 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         fit_intercept: bool = True,
         response: str = "y",
         response_transform: Any = None,
-        unseen_level: Literal["raise", "ignore"] = "raise",
+        max_levels: int = MAX_LEVELS,
+        strict: bool = False,
         precision: Precision = "auto",
         n_jobs: int | None = None,
     ) -> None:
@@ -89,7 +98,8 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.response = response
         self.response_transform = response_transform
-        self.unseen_level = unseen_level
+        self.max_levels = max_levels
+        self.strict = strict
         self.precision = precision
         self.n_jobs = n_jobs
 

@@ -21,10 +21,12 @@ from poolwise.moments.json_format import MOST_BYTES
 from poolwise.moments.moments import Moments
 from poolwise.numerics.exact_sums import ExactSums
 from poolwise.numerics.scatter import Scatter
+from poolwise.tables.column_account import Account, ColumnAccount, TableAccount
 from poolwise.tables.encoding import Column, Levels
 
 TYPES: tuple[type, ...] = (
-    *(FittedModel, ResponseTransform, Column, Levels, Problem, Moments, Scatter, ExactSums),
+    *(FittedModel, ResponseTransform, Column, Levels, Account, ColumnAccount, TableAccount),
+    *(Problem, Moments, Scatter, ExactSums),
     *(*METHODS.values(), *FIT_TYPES),
 )
 # The types of a fitted model, for ``skops.io``, which loads no others. They are plain data: making
@@ -112,7 +114,7 @@ class Saving(BaseEstimator):
 
         Inputs are ``numbers`` and ``texts``, one column for each name in the model's properties of
         the same names; the output is ``prediction``. It is NaN where a number is NaN or a text was
-        not seen at fit (unless ``unseen_level="ignore"``).
+        not seen at fit and the model is strict.
 
         Parameters
         ----------
@@ -131,8 +133,8 @@ class Saving(BaseEstimator):
     ) -> str:
         """Return the model as an expression in SQL, over columns of the names at fit.
 
-        It is NULL where a column is NULL or a text was not seen at fit (unless
-        ``unseen_level="ignore"``).
+        It is NULL where a column is NULL, or where a text was not seen at fit and the model is
+        strict.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ def expression(line: Line, dialect: str) -> str:
     """Return an expression that a database evaluates to the prediction.
 
     It is NULL where a number is missing or not a number, and where a text is missing or not a
-    level, unless such texts are ignored.
+    level of a strict model.
     """
     if dialect not in DIALECTS:
         raise BadOption.of("dialect", dialect, f"one of {listed([*DIALECTS])}")
@@ -105,8 +105,8 @@ def _term(term: NumberTerm | TextTerm, spoken: Dialect) -> str:
         return f"{_number(term.coef)} * {step}"
     value = spoken.text(term.name)
     cases = [f"WHEN {spoken.literal(t)} THEN {_number(add)}" for t, add in term.adds.items()]
-    if term.ignores_unseen:
-        column = f"CASE {value} {' '.join(cases)} ELSE {_number(0.0)} END"
+    if term.unseen is not None:
+        column = f"CASE {value} {' '.join(cases)} ELSE {_number(term.unseen)} END"
         return f"CASE WHEN {value} IS NOT NULL THEN {column} END"
     return f"CASE {value} {' '.join(cases)} END"
 

@@ -63,7 +63,8 @@ class Updating(BaseEstimator):
                 sources,
                 own.response,
                 intercept=own.fit_intercept,
-                unseen_level=own.unseen_level,
+                max_levels=own.max_levels,
+                strict=own.strict,
                 transform=ResponseTransform.of(own.response_transform),
             )
             own.feature_names_in_ = np.array([c.name for c in intake.columns], dtype=object)
@@ -179,6 +180,7 @@ def _change(
         intercept=problem.intercept,
         precision=precision,
         columns=model.columns,
+        strict=estimator.strict,
         levels=model.levels,
         fitted=problem,
         jobs=checked_jobs(estimator.n_jobs),
@@ -224,6 +226,7 @@ def _change(
         cautions=cautions,
         response=model.response,
         transform=model.transform,
+        account=model.account,
     )
     estimator._fitted, warnings = solved(estimator.method, change, model.own_name)
     return warnings

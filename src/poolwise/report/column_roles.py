@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from poolwise.errors import LeftOut, PoolwiseWarning
 from poolwise.linear.linear_fit import LinearFit
+from poolwise.tables.column_account import called
 from poolwise.tables.encoding import Column
 from poolwise.tables.intake import Intake
 from poolwise.wording import named, plural
 
+BY_TABLE = ("shared", "new", "columns", "in some", "dropped")  # lines that the page has anyway
 ROLES = {
     "new": "New: history lacks them",
     "partly shared": "In part of the history",
@@ -19,25 +19,20 @@ ROLES = {
 }
 
 
-def columns(intake: Intake, fit: LinearFit, told: Sequence[PoolwiseWarning]) -> dict[str, Any]:
-    """Return the roles of the columns of all tables; ``told`` are the warnings of the fit."""
+def columns(intake: Intake, fit: LinearFit) -> dict[str, Any]:
+    """Return the roles of the columns of all tables, and the account of them."""
     lines = [_line(column, intake, fit) for column in intake.columns]
-    dropped = [
-        {
-            "name": name,
-            "source": caution.about["source"],
-            "why": "The recent rows lack it, so the model cannot use it.",
-        }
-        for caution in told
-        if isinstance(caution, LeftOut) and "names" in caution.about
-        for name in caution.about["names"]
-    ]
+    account = intake.account
+    left_out = () if account is None else account.dropped
+    dropped = [{"name": called(c.name), "source": c.table, "why": c.why} for c in left_out]
     return {
         "text": _text(lines, dropped, intake),
         "groups": _groups(lines),
         "lines": lines,
         "notes": [x for x in lines if x["role"] == "partly shared" or x["unused"]],
         "dropped": dropped,
+        "account": None if account is None else account.to_dict(),
+        "said": [] if account is None else [x for x in account.lines() if x[0] not in BY_TABLE],
     }
 
 

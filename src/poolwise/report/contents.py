@@ -70,7 +70,7 @@ def contents(
             "verdict": report_verdict(found, seen, comparison, _outlook(planned)).to_dict(),
             "tables": [_table(line) for line in summary.to_dict()["tables"]],
             "gain": gain(found, comparison),
-            "columns": columns(intake, model.fit_.parts().linear, told),
+            "columns": columns(intake, model.fit_.parts().linear),
             "methods": seen,
             "coefficients": coefficients(intake, summary, model.fit_),
             "trees": None if summary.trees is None else _trees(summary.trees, summary.reason),

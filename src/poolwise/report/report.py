@@ -23,6 +23,7 @@ from poolwise.numerics.options import Precision, check_seed
 from poolwise.report.contents import contents
 from poolwise.report.html import page
 from poolwise.report.provenance import GivenFiles, provenance
+from poolwise.tables.encoding import MAX_LEVELS
 from poolwise.wording import paragraph
 
 
@@ -89,6 +90,8 @@ def report(
     fit_intercept: bool = True,
     response: str = "y",
     response_transform: Any = None,
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     precision: Precision = "auto",
     methods: Any = None,
     cv: Any = None,
@@ -110,9 +113,9 @@ def report(
 
     Parameters
     ----------
-    X, y, sources, sample_weight, fit_intercept, response, response_transform, precision
+    X, y, sources, sample_weight, fit_intercept, response, response_transform, max_levels, strict
         As in :func:`poolwise.compare`.
-    cv, groups, time, repeats
+    precision, cv, groups, time, repeats
         As in :func:`poolwise.compare`.
     method : str or object, default="bayes_pooling"
         Method of the model; see :class:`PooledRegressor`.
@@ -163,6 +166,8 @@ def report(
         fit_intercept=fit_intercept,
         response=response,
         response_transform=response_transform,
+        max_levels=max_levels,
+        strict=strict,
         precision=precision,
     )
     X, splitting, about_rows = split_by(X, groups=groups, time=time, cv=cv, repeats=repeats)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +11,10 @@ from poolwise.tables.arrow_streams import is_stream
 from poolwise.tables.encoding import MOST_LEVELS, Column, KnownLevels
 from poolwise.tables.file_table import kinds_in_files, open_files, readers_of
 from poolwise.tables.files import Files
-from poolwise.tables.frames import numbers_among
 from poolwise.tables.memory import Table, open_table
 from poolwise.tables.shards import StreamedTable
 from poolwise.tables.sources import find_frame, is_elsewhere, open_frame
+from poolwise.tables.text_values import Kind, numbers_among
 from poolwise.wording import listed
 
 
@@ -60,10 +60,11 @@ class Opened:
         return tuple(self._column(name, levels.get(name), wanted, where) for name in self.names)
 
     def _column(
-        self, name: str, levels: tuple[str, ...] | None, wanted: Wanted, where: str
+        self, name: str, found: Mapping[str, float] | None, wanted: Wanted, where: str
     ) -> Column:
-        if levels is None:  # a column of numbers, or one without any value
+        if found is None:  # a column of numbers, or one without any value
             return Column(name)
+        levels = tuple(found)
         if name == wanted.response:
             advice = "Give one number per row."
             raise NotNumeric.of(name, f"of {where} is the response and holds text", advice)
@@ -79,7 +80,7 @@ class Opened:
             what = f"of {where} has more than {MOST_LEVELS:,} different texts, as identifiers have"
             hint = f"Leave it out with drop=[{name!r}]. Or group it into fewer levels."
             raise NotNumeric.of(name, what, hint, levels=len(levels))
-        return Column(name, levels, full=True)
+        return Column(name, levels, full=True, strict=True)
 
 
 def open_columns(source: Any, wanted: Wanted, where: str, *, jobs: int | None = None) -> Opened:
@@ -89,8 +90,8 @@ def open_columns(source: Any, wanted: Wanted, where: str, *, jobs: int | None = 
     if is_elsewhere(source) or is_stream(source):
         frame = find_frame(source, where)
         chosen = wanted.among([*frame.types], where)
-        texts = dict.fromkeys([*chosen, *([wanted.weights] if wanted.weights else [])], False)
-        opened = open_frame(frame, where, texts, wanted.response)
+        own = [*chosen, *([wanted.weights] if wanted.weights else [])]
+        opened = open_frame(frame, where, dict.fromkeys(own), wanted.response)
         return Opened(replace(opened, weights=wanted.weights), chosen)
     if isinstance(source, tuple):  # features and response, say
         raise BadTable.unknown(tuple, where)
@@ -103,11 +104,13 @@ def _open_files(files: Files, wanted: Wanted, where: str, jobs: int | None) -> O
     names = tuple(dict.fromkeys(n for reader in readers for n in reader.names))
     chosen = wanted.among(names, where)
     asked = [*chosen, *([wanted.weights] if wanted.weights else [])]
-    kinds = kinds_in_files(readers, {n: True if n in wanted.texts else None for n in asked}, {})
+    as_text: dict[str, Kind | None] = {n: "text" if n in wanted.texts else None for n in asked}
+    kinds = kinds_in_files(readers, as_text, {})
     for name in (wanted.response, wanted.weights):
         if name is not None and kinds.get(name) == "text":
             raise NotNumeric.of(name, f"of {where} holds text", "Give one number per row.")
-    texts = {n: kinds.get(n) == "text" or n in wanted.texts for n in chosen}
+    is_text = {n: kinds.get(n) == "text" or n in wanted.texts for n in chosen}
+    texts: dict[str, Kind] = {n: "text" if own else "number" for n, own in is_text.items()}
     table = open_files(replace(files, columns=None), where, texts, wanted.response, jobs, readers)
-    guessed = {n for r in readers for n in r.names if r.file.format == "csv" and texts.get(n)}
+    guessed = {n for r in readers for n in r.names if r.file.format == "csv" and is_text.get(n)}
     return Opened(table, chosen, frozenset(guessed.difference(wanted.texts)))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.errors import NotNumeric
 from poolwise.numerics.chunks import check_integers
-from poolwise.tables.encoding import Column, unseen_levels
+from poolwise.tables.encoding import Column
+from poolwise.tables.text_values import PARSERS, Kind, parsed
 
-Kind: TypeAlias = Literal["number", "text", "void"]
+TO_NUMBERS = "Turn it into numbers (days since a date, say) or text, or drop it."
+TO_DATES = "The target holds dates there: turn it into dates, or drop it."
 T = TypeVar("T")
 
 
 def kind_of(arrow_type: Any) -> Kind | None:
-    """Return whether an Arrow type holds numbers or text; None for dates, lists and the like."""
+    """Return whether an Arrow type holds numbers, text or dates; None for lists and the like."""
     import pyarrow as pa
 
     types = pa.types
@@ -29,25 +32,33 @@ def kind_of(arrow_type: Any) -> Kind | None:
     is_text = types.is_string(arrow_type) or types.is_large_string(arrow_type)
     if is_text or types.is_string_view(arrow_type) or types.is_dictionary(arrow_type):
         return "text"
-    return None
+    return "date" if types.is_date(arrow_type) or types.is_timestamp(arrow_type) else None
+
+
+def kind_as(held: Kind | Literal["any"] | None, wanted: Kind | None) -> Kind | None:
+    """Return how a column is read, which may hold text that stands for what is wanted."""
+    if held == "any":
+        return wanted or "number"
+    if held == "text" and wanted in PARSERS:
+        return "digits" if wanted == "number" else wanted
+    return held if held == "void" or (held == "date") == (wanted == "date") else None
 
 
 def kinds_wanted(
     types: Mapping[str, T],
     kind_of: Callable[[T], Kind | Literal["any"] | None],
     where: str,
-    texts: Mapping[str, bool],
+    wanted: Mapping[str, Kind | None],
     response: str | None,
+    answer: Kind = "number",
 ) -> dict[str, Kind]:
     """Return the kinds of columns that may be read; raise an error for others."""
     kinds: dict[str, Kind] = {}
     for name, held in types.items():
-        if name in texts or name == response:
-            kind = kind_of(held)
-            if kind == "any":
-                kind = "text" if texts.get(name) else "number"
-            if kind is None or (name == response and kind == "text"):
-                advice = "Turn it into numbers (days since a date, say) or text, or drop it."
+        if name in wanted or name == response:
+            kind = kind_as(kind_of(held), wanted.get(name, answer))
+            if kind is None or (name == response and kind == "digits"):
+                advice = TO_DATES if wanted.get(name) == "date" else TO_NUMBERS
                 raise NotNumeric.of(name, f"of {where} holds {held}", advice, kind=str(held))
             kinds[name] = kind
     return kinds
@@ -59,9 +70,26 @@ def encode(values: Any, column: Column, where: str) -> Array:
 
     if pa.types.is_null(values.type):
         return np.full((len(values), len(column.outputs)), np.nan)
-    if column.levels is None:
-        return _numbers(values, f"column {column.name!r} of {where}")[:, None]
-    return _indicators(values, column)
+    if column.levels is not None:
+        return _indicators(values, column)
+    if column.kind == "date":
+        return column.of_days(days_in(values, column.name, where))
+    if kind_of(values.type) == "text":
+        return parsed(_plain(values).to_pylist(), column.kind, column.name, where)[:, None]
+    return _numbers(values, f"column {column.name!r} of {where}")[:, None]
+
+
+def days_in(values: Any, name: str, where: str) -> Array:
+    """Return days since 1970, as clocks of the column's own time zone show them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if kind_of(values.type) == "text":
+        return parsed(_plain(values).to_pylist(), "date", name, where)
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        values = pc.local_timestamp(values)
+    micro = values.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+    return _numbers(micro, name) / 86_400e6
 
 
 def is_missing(values: Any) -> Array:
@@ -71,11 +99,12 @@ def is_missing(values: Any) -> Array:
     return np.asarray(pc.is_null(values, nan_is_null=True))
 
 
-def texts_in(values: Any) -> set[str]:
-    """Return the different texts of an Arrow array."""
+def texts_in(values: Any) -> dict[str, int]:
+    """Return how often each text of an Arrow array is seen."""
     import pyarrow.compute as pc
 
-    return {str(v) for v in pc.unique(_plain(values)).to_pylist() if v is not None}
+    counted = pc.value_counts(_plain(values)).to_pylist()
+    return {str(c["values"]): c["counts"] for c in counted if c["values"] is not None}
 
 
 def _numbers(values: Any, where: str) -> Array:
@@ -92,21 +121,12 @@ def _numbers(values: Any, where: str) -> Array:
 
 
 def _indicators(values: Any, column: Column) -> Array:
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts, levels = _plain(values), column.levels or ()
-    if not levels:  # a column without any value
-        return np.zeros((len(texts), 0))
-    found = pc.index_in(texts, value_set=pa.array(levels, type=pa.large_string()))
-    if column.unseen == "raise" and found.null_count > texts.null_count:
-        raise unseen_levels(column.name, sorted(texts_in(texts).difference(levels)), levels)
-    at = np.asarray(pc.fill_null(found, 0))
-    encoded = np.zeros((len(at), len(levels)))
-    encoded[np.arange(len(at)), at] = 1.0
-    encoded = encoded[:, len(levels) - len(column.indicated) :]
-    encoded[np.asarray(texts.is_null())] = np.nan
-    return encoded
+    coded = _plain(values).dictionary_encode()
+    rows = column.indicators([*coded.dictionary.to_pylist(), None])
+    at: NDArray[np.intp] = np.asarray(pc.fill_null(coded.indices, len(rows) - 1))
+    return rows[at]
 
 
 def _plain(values: Any) -> Any:

@@ -13,9 +13,10 @@ from typing import Any
 import narwhals as nw
 
 from poolwise.errors import BadTable, NotInstalled
-from poolwise.tables.arrow import Kind, kind_of
+from poolwise.tables.arrow import kind_of
 from poolwise.tables.rows import rows_at_once
 from poolwise.tables.shards import ArrowShard, Part, Seen, Task, read_shard
+from poolwise.tables.text_values import Kind
 
 HELD = 2**26  # bytes of a stream that are kept in memory; more go to a temporary file
 AHEAD = 1  # batches and fragments that pyarrow decodes before they are asked for, to hold few

@@ -1,83 +1,161 @@
-"""Which columns the tables share, which are new, and which are not used."""
+"""What each column of the tables is, what is done with it, and why; and the rows that are used."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
-NOT_IN_TARGET = "the recent table lacks it"
+from poolwise.wording import html_table, plural, short
+
+ONE_TABLE = "in one table only"
+MOST_NAMES = 12  # columns of a kind that are named
+PLAIN = ("number", "category")  # kinds that need no line of their own, if nothing was merged
 
 
-class Dropped(NamedTuple):
-    """A column that the model does not use."""
+@dataclass(frozen=True)
+class ColumnAccount:
+    """A column of the target, or one that only a source has."""
 
     name: str
     table: str
-    why: str
+    kind: str
+    use: str  # what the model makes of it; empty if it is left out
+    why: str = ""  # the reason, if it is left out or changed
+    lacking_in: tuple[str, ...] = ()  # sources without it
+
+
+@dataclass(frozen=True)
+class TableAccount:
+    """Rows of a table: those with a response, and those without, which are left out."""
+
+    name: str
+    rows: int
+    without_response: int = 0
+    filled: int = 0  # values of these rows that were missing
+    lacks: tuple[str, ...] = ()  # columns by which rows of the target's table are history
 
 
 @dataclass(frozen=True)
 class Account:
-    """The use of every column, from the names of the columns alone."""
+    """The use of every column and of the rows of every table. It prints as text."""
 
     response: str
-    features: tuple[str, ...]  # columns of the target that the model uses
-    shared: tuple[str, ...]  # features that all sources have
-    new: tuple[str, ...]  # features that no source has
-    partly: Mapping[str, tuple[str, ...]]  # features of some sources, and the sources without them
-    dropped: tuple[Dropped, ...]  # columns of any table that the model does not use
-    sources: tuple[str, ...]  # their names
+    columns: tuple[ColumnAccount, ...]
+    tables: tuple[TableAccount, ...]  # the target first
+    answer: str = ""  # how the response is read, unless as a number
 
-    @classmethod
-    def of(
-        cls,
-        response: str,
-        target: Sequence[str],
-        sources: Mapping[str, Sequence[str]],
-        *,
-        target_name: str = "target",
-        unwanted: Mapping[str, str] | None = None,
-        weights: Collection[str] = (),
-    ) -> Account:
-        """Match the columns of the target and of each source by name.
+    @property
+    def target(self) -> str:
+        """Name of the target."""
+        return self.tables[0].name
 
-        ``unwanted`` are columns that are not to be used, and why; ``weights`` hold row weights.
-        """
-        why, apart = unwanted or {}, (response, *weights)
-        features = tuple(n for n in target if n not in why and n not in apart)
-        lacking = {f: tuple(s for s, own in sources.items() if f not in own) for f in features}
-        dropped = [Dropped(n, target_name, why[n]) for n in target if n in why]
-        dropped += [
-            Dropped(n, source, why.get(n, NOT_IN_TARGET))
-            for source, own in sources.items()
-            for n in own
-            if n not in lacking and n not in apart
-        ]
-        return cls(
-            response=response,
-            features=features,
-            shared=tuple(f for f, without in lacking.items() if not without),
-            new=tuple(f for f, without in lacking.items() if 0 < len(sources) == len(without)),
-            partly={
-                f: without for f, without in lacking.items() if 0 < len(without) < len(sources)
-            },
-            dropped=tuple(dropped),
-            sources=tuple(sources),
-        )
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the sources."""
+        return tuple(table.name for table in self.tables[1:])
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Columns of the target that the model uses."""
+        return tuple(c.name for c in self.columns if c.use)
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """Features that all sources have."""
+        return tuple(c.name for c in self.columns if c.use and not c.lacking_in)
+
+    @property
+    def new(self) -> tuple[str, ...]:
+        """Features that no source has."""
+        count = len(self.sources)
+        return tuple(c.name for c in self.columns if c.use and 0 < count == len(c.lacking_in))
+
+    @property
+    def partly(self) -> dict[str, tuple[str, ...]]:
+        """Features of some sources, and the sources without them."""
+        used, count = [c for c in self.columns if c.use], len(self.sources)
+        return {c.name: c.lacking_in for c in used if 0 < len(c.lacking_in) < count}
+
+    @property
+    def dropped(self) -> tuple[ColumnAccount, ...]:
+        """Columns of any table that the model does not use."""
+        return tuple(c for c in self.columns if not c.use)
+
+    def only_in_sources(self) -> list[str]:
+        """Return the columns that sources have and the target lacks."""
+        return list(dict.fromkeys(c.name for c in self.dropped if c.kind == ONE_TABLE))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts, lists and strings."""
         return {
             "response": self.response,
+            "response_read_as": self.answer or "number",
             "shared": list(self.shared),
             "new": list(self.new),
             "partly_shared": [
                 {"name": f, "lacking_in": list(without)} for f, without in self.partly.items()
             ],
-            "dropped": [column._asdict() for column in self.dropped],
+            "dropped": [{"name": c.name, "table": c.table, "why": c.why} for c in self.dropped],
+            "columns": [asdict(column) for column in self.columns],
+            "tables": [asdict(table) for table in self.tables],
         }
 
-    def only_in_sources(self) -> list[str]:
-        """Return the columns that sources have and the target lacks."""
-        return list(dict.fromkeys(x.name for x in self.dropped if x.why == NOT_IN_TARGET))
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the account as lines: a word, and a sentence about columns or rows."""
+        lines = [("shared", _counted(self.shared)), ("new", _counted(self.new))]
+        if not self.sources:
+            lines = [("columns", f"{_counted(self.features)}; one table was given")]
+        lines += [
+            ("in some", f"{called(n)}, not in {_list(without)}")
+            for n, without in self.partly.items()
+        ]
+        alike: dict[tuple[str, str, str], list[str]] = {}
+        for c in self.columns:
+            if c.use and (c.why or c.kind not in PLAIN):
+                alike.setdefault((c.kind, c.use, c.why), []).append(c.name)
+        for (kind, use, why), names in alike.items():
+            lines.append((kind, f"{_list(names)}: {use}{why and f'; {why}'}"))
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for c in self.dropped:
+            reasons.setdefault((c.table, c.why), []).append(c.name)
+        for (table, why), names in reasons.items():
+            lines.append(("dropped", f"{_list(names)} of {called(table)}: {why}"))
+        if self.answer:
+            lines.append(("response", f"{called(self.response)}: {self.answer}"))
+        for own in self.tables:
+            rows = f"{plural(own.rows + own.without_response, 'row')} of {called(own.name)}"
+            if own.lacks:
+                rows = f"{plural(own.rows, 'row')} of {called(self.target)} without "
+                rows += f"{_list(own.lacks)}: history"
+            if own.without_response:
+                rows += f"; {own.without_response:,} without {called(self.response)} left out"
+            if own.filled:
+                rows += f"; {plural(own.filled, 'missing value')} filled in"
+            lines.append(("rows", rows))
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(f"{word:<10} {said}" for word, said in self.lines())
+
+    def _repr_html_(self) -> str:
+        return html_table(["", ""], self.lines())
+
+
+def not_read(name: str, table: str, why: str) -> ColumnAccount:
+    """Return the account of a column that was left out before the tables were read."""
+    return ColumnAccount(name, table, "not read", "", why)
+
+
+def called(name: str) -> str:
+    """Return the name of a column in a text; the empty one has no other."""
+    return short(name) or "(unnamed)"
+
+
+def _counted(columns: Sequence[str]) -> str:
+    return f"{len(columns):,}: {_list(columns)}" if columns else "none"
+
+
+def _list(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - MOST_NAMES:,} more" if len(columns) > MOST_NAMES else ""
+    return ", ".join(map(called, columns[:MOST_NAMES])) + more

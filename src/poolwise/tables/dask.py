@@ -18,8 +18,9 @@ from typing import Any, Literal
 from threadpoolctl import threadpool_limits
 
 from poolwise.errors import BadOption, NotInstalled, NotNumeric, PoolwiseError, WorkersLost
-from poolwise.tables.arrow import Kind, kind_of
+from poolwise.tables.arrow import kind_as, kind_of
 from poolwise.tables.shards import ArrowShard, FrameBatches, Part, Seen, Shard, Task, read_alone
+from poolwise.tables.text_values import WORDS, Kind
 
 PATIENCE = 60.0  # seconds between checks that workers are left
 ADDED_AT_ONCE = 64  # partitions whose results one task of a local scheduler adds up
@@ -120,8 +121,8 @@ def _partition(frame: Any, names: Sequence[str], kinds: Mapping[str, Kind], wher
         except pa.ArrowException as error:
             why = str(error).splitlines()[0]
             raise NotNumeric.of(name, f"of {where} cannot be read ({why})", hint) from error
-        if kind_of(values.type) not in ("void", kinds[name]):
-            promised = {"text": "text", "number": "numbers"}.get(kinds[name], "nothing")
+        if kind_as(kind_of(values.type), kinds[name]) not in ("void", kinds[name]):
+            promised = WORDS.get(kinds[name], "nothing")
             what = f"of {where} holds {values.type}, where the frame promises {promised}"
             raise NotNumeric.of(name, what, hint)
         columns.append(values)

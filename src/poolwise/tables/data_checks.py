@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -17,8 +17,8 @@ SCALE_RATIO = 8.0  # degrees Fahrenheit are 1.8 times degrees Celsius, feet 3.3 
 LOCATION_STEP = 3.0  # in mean standard deviations; Fahrenheit against Celsius is about 4
 
 
-def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
-    """Yield a warning for each thing that looks wrong."""
+def suspicions(problem: Problem, dates: Collection[str] = ()) -> Iterator[PoolwiseWarning]:
+    """Yield a warning for each thing that looks wrong; ``dates`` differ between tables anyway."""
     target, y, own_name = problem.target, problem.response, problem.target_name
     own = target.place[y]
     varies = np.count_nonzero(target.low < target.high) - (target.low[own] < target.high[own])
@@ -55,7 +55,9 @@ def suspicions(problem: Problem) -> Iterator[PoolwiseWarning]:
         )
     told: set[tuple[str, str]] = set()
     for name, source in problem.sources.items():
-        for caution in _of_columns(name, source, problem) if source.rows >= ENOUGH_ROWS else ():
+        if source.rows < ENOUGH_ROWS:
+            continue
+        for caution in _of_columns(name, source, problem, dates):
             # Rows that lack a column are part of their table, which has its units once.
             key = name.partition(" without ")[0], str(caution.about.get("column"))
             if "column" not in caution.about or not (_is_in_target(name, problem) or key in told):
@@ -76,10 +78,13 @@ def _is_constant(column: str, problem: Problem) -> bool:
     return bool(low >= max(t.high[j] for t, j in zip(tables, at, strict=True)))
 
 
-def _of_columns(name: str, source: Moments, problem: Problem) -> Iterator[PoolwiseWarning]:
+def _of_columns(
+    name: str, source: Moments, problem: Problem, dates: Collection[str]
+) -> Iterator[PoolwiseWarning]:
     """Compare all columns at once, since this runs in every fit."""
     target = problem.target
-    columns = (*(n for n in problem.features if n in source.place), problem.response)
+    features = [n for n in problem.features if n in source.place and n not in dates]
+    columns = (*features, problem.response)
     theirs, ours = ([table.place[n] for n in columns] for table in (source, target))
     low, high = target.low[ours], target.high[ours]
     s_low, s_high = source.low[theirs], source.high[theirs]

@@ -10,7 +10,7 @@ from operator import and_
 from typing import Any
 
 from poolwise.errors import BadColumns, BadOption, DataWarning, NotInstalled, NotNumeric
-from poolwise.tables.arrow import Kind, kind_of
+from poolwise.tables.arrow import TO_DATES, TO_NUMBERS, kind_as, kind_of
 from poolwise.tables.csv import CsvReader
 from poolwise.tables.excel import ExcelReader
 from poolwise.tables.file_reader import Reader
@@ -25,6 +25,7 @@ from poolwise.tables.shards import (
     Workers,
     workers_of,
 )
+from poolwise.tables.text_values import WORDS, Kind
 from poolwise.wording import did_you_mean, listed
 
 READERS: Mapping[str, type[Reader]] = {
@@ -149,40 +150,40 @@ class FileBatches:
 
         kinds = {n: self.kinds[n] for n in names if n in self.kinds}
         return {
-            name: pa.string() if kind == "text" else pa.float64()
+            name: pa.float64() if kind == "number" else pa.string()
             for name, kind in kinds.items()
-            if kind == "text" or not pa.types.is_boolean(reader.schema.field(name).type)
+            if kind != "number" or not pa.types.is_boolean(reader.schema.field(name).type)
         }
 
 
 def open_files(
     files: Files,
     where: str,
-    texts: Mapping[str, bool],
+    wanted: Mapping[str, Kind],
     response: str | None,
     jobs: int | None = None,
     readers: tuple[Reader, ...] | None = None,
+    answer: Kind = "number",
 ) -> StreamedTable:
-    """Open files as one table."""
+    """Open files as one table, with the columns and their kinds that are ``wanted``."""
     readers = readers_of(files, where) if readers is None else readers
     named = dict.fromkeys(n for reader in readers for n in reader.schema.names)
-    features = [*texts] if files.columns is None else [str(n) for n in files.columns]
-    keys = _key_types(readers, texts)
-    wanted = [k for k in keys if k in (*features, response, files.weights) and k not in named]
-    names = (*named, *wanted)
+    features = [*wanted] if files.columns is None else [str(n) for n in files.columns]
+    keys = _key_types(readers, wanted)
+    own = [k for k in keys if k in (*features, response, files.weights) and k not in named]
+    names = (*named, *own)
     if files.columns is not None:
         if unknown := [n for n in features if n not in names]:
             raise BadColumns.missing(unknown, (*names, *keys), where)
         names = tuple(n for n in names if n in (*features, response, files.weights))
-    used = [n for n in names if n in features and n in texts and n != files.weights]
+    used = [n for n in names if n in features and n in wanted and n != files.weights]
     _check_presence(readers, files, used, response)
-    numbers = {n: False for n in (response, files.weights) if n is not None}
-    asked = {n: texts.get(n, False) for n in used} | {
-        n: t for n, t in numbers.items() if n in names
-    }
+    numbers: dict[str, Kind] = {} if response is None else {response: answer}
+    numbers |= {files.weights: "number"} if files.weights is not None else {}
+    asked = {n: wanted[n] for n in used} | {n: k for n, k in numbers.items() if n in names}
     kinds = kinds_in_files(readers, asked, keys)
     for name in numbers:
-        if kinds.get(name) == "text":
+        if kinds.get(name) in ("text", "digits"):
             raise NotNumeric.of(name, f"of {where} holds text", "Give one number per row.")
     expression, filtered = _filter_of(files.filter, readers, keys)
     workers = workers_of(files.workers, jobs)
@@ -233,35 +234,36 @@ def _check_presence(
 
 
 def kinds_in_files(
-    readers: Sequence[Reader], asked: Mapping[str, bool | None], keys: Mapping[str, Any]
+    readers: Sequence[Reader], asked: Mapping[str, Kind | None], keys: Mapping[str, Any]
 ) -> dict[str, Kind]:
     """Return the kind of values in each column, which must be the same in all files.
 
-    ``asked`` says whether a column of CSV is text; if it is None, the first rows decide.
+    ``asked`` is the kind that is wanted, which columns of CSV are read as; if it is None, the first
+    rows decide.
     """
     kinds: dict[str, Kind] = {}
     first: dict[str, str] = {}
     for reader in readers:
         path, is_csv = str(reader.file.path), reader.file.format == "csv"
-        for name, is_text in asked.items():
+        for name, wanted in asked.items():
             if name not in reader.schema.names:
                 if name in reader.file.keys and name in keys:
                     kinds[name] = kind_of(keys[name]) or "text"
                 continue
             held_type = reader.schema.field(name).type
-            own = kind_of(held_type)
-            if is_csv and is_text is not None:
-                own = "text" if is_text else "number"
-            or_text = f" Or use texts=[{name!r}]." if is_csv and is_text is None else ""
+            own = kind_as(kind_of(held_type), wanted)
+            if is_csv and wanted is not None:
+                own = wanted
+            or_text = f" Or use texts=[{name!r}]." if is_csv and wanted is None else ""
             if own is None:
-                hint = "Turn it into numbers (days since a date, say) or text, or drop it."
+                hint = TO_DATES if wanted == "date" else TO_NUMBERS
                 what = f"of {path} holds {held_type}"
                 raise NotNumeric.of(name, what, hint + or_text, kind=str(held_type))
             held = kinds.setdefault(name, own)
             if held == "void":
                 kinds[name] = held = own
             if own not in ("void", held):
-                words = {"text": "text", "number": "numbers"}
+                words = {**WORDS, "digits": "text"}
                 what = f"holds {words[held]} in {first[name]} and {words[own]} in {path}"
                 hint = "Write it alike in all files, or leave it out."
                 raise NotNumeric.of(name, what, hint + or_text, kinds=(held, own))
@@ -270,7 +272,7 @@ def kinds_in_files(
     return kinds
 
 
-def _key_types(readers: Sequence[Reader], texts: Mapping[str, bool]) -> dict[str, Any]:
+def _key_types(readers: Sequence[Reader], wanted: Mapping[str, Kind]) -> dict[str, Any]:
     """Return the types of the columns that folders' names give: integers if all values are."""
     import pyarrow as pa
 
@@ -279,7 +281,9 @@ def _key_types(readers: Sequence[Reader], texts: Mapping[str, bool]) -> dict[str
         for name, value in reader.file.keys.items():
             values.setdefault(name, []).extend([] if value is None else [value])
     return {
-        name: pa.string() if texts.get(name) or not _are_integers(own) else pa.int64()
+        name: pa.string()
+        if wanted.get(name, "number") != "number" or not _are_integers(own)
+        else pa.int64()
         for name, own in values.items()
     }
 

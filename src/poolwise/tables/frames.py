@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
 import narwhals as nw
@@ -17,11 +18,11 @@ from numpy.typing import NDArray
 from poolwise._typing import Array
 from poolwise.errors import BadColumns, BadTable, NotNumeric
 from poolwise.numerics.chunks import check_integers
-from poolwise.tables.encoding import Column, KnownLevels, unseen_levels
+from poolwise.tables.encoding import Column, KnownLevels
+from poolwise.tables.text_values import PARSERS, Kind, calendar_counts, numbers_among, parsed
+from poolwise.wording import listed
 
-FEW_LEVELS = 20  # texts that look like numbers: more than this are numbers, not codes
-# A number and its unit: a number followed by a single capital is a code.
-NUMBER = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?(?![A-Z]$)\s*(\D*)")
+TO_NUMBERS = "Turn it into numbers (days since a date, say) or text, or drop it."
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,42 +32,80 @@ class FrameTable:
     frame: nw.DataFrame[Any]
     names: tuple[str, ...]
     where: str
+    chosen: frozenset[str] = frozenset()  # columns that are not taken for identifiers
+    tell: Callable[[Any], None] | None = None  # called with the account before a fit
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return len(self.frame)
 
-    def levels(self, names: Sequence[str]) -> KnownLevels:
-        """Return sorted levels, None for numbers and booleans; raise for dates and the like."""
-        return {name: self._levels(name) for name in names if not _missing(self.frame[name]).all()}
+    def levels(
+        self, names: Sequence[str], kinds: Mapping[str, Kind] = MappingProxyType({})
+    ) -> KnownLevels:
+        """Return the rows of each level, None for numbers; raise for values of another kind.
 
-    def _levels(self, name: str) -> tuple[str, ...] | None:
+        Without a known kind, dates and numbers stored as text raise an error too.
+        """
+        found: dict[str, Mapping[str, float] | None] = {}
+        for name in names:
+            if not _missing(series := self.frame[name]).all():
+                kind = kinds.get(name)
+                known = None if kind is None else held(series)
+                if kind == "date" and known == "number":
+                    raise self.refused(name, "Its values are dates in the target.")
+                if kind == "date" or (known == "text" and kind in PARSERS):
+                    values = self._values(name, kind or "number")
+                    found |= calendar_counts(name, values) if kind == "date" else {}
+                    found[name] = None
+                else:
+                    found[name] = self._levels(name, known=kind is not None)
+        return found
+
+    def _levels(self, name: str, *, known: bool) -> dict[str, float] | None:
         series = self.frame[name]
-        if _is_number(series):
+        kind = held(series)
+        if kind == "number":
             return None
-        if not _is_text(series):
-            advice = "Turn it into numbers (days since a date, say) or text, or drop it."
-            raise self._refused(name, series, advice)
-        levels = tuple(sorted(set(_texts(series)).difference([None])))
-        if series.dtype == nw.String and (numbers := numbers_among(levels)):
-            raise self._numbers_as_text(name, levels, numbers)
-        return levels
+        if kind != "text":
+            raise self.refused(name, TO_NUMBERS)
+        counts = Counter(_texts(series).tolist())
+        counts.pop(None, None)
+        levels = _ordered(series) or sorted(counts)
+        if not known and series.dtype == nw.String and (numbers := numbers_among(levels)):
+            raise numbers_as_text(name, self.where, levels, numbers)
+        return {level: counts[level] for level in levels if level in counts}
 
-    def _numbers_as_text(
-        self, name: str, levels: Sequence[str], numbers: Sequence[str]
-    ) -> NotNumeric:
-        other = sorted(set(levels).difference(numbers))
-        what, then = f"holds numbers stored as text, {levels[0]!r} for one", "Convert it to numbers"
-        if other:
-            few = ", ".join(map(repr, other[:3])) + (" and so on" if len(other) > 3 else "")
-            what = (
-                f"holds text, but {len(numbers):,} of its {len(levels):,} different "
-                f"values are numbers, and these are not: {few}"
-            )
-            then = "Correct them or leave them empty, and convert the column to numbers"
-        advice = f"{then}, or to a categorical type if they are codes."
-        return NotNumeric.of(name, f"of {self.where} {what}", advice, numbers=numbers)
+    def _values(self, name: str, kind: Kind) -> Array:
+        """Return the numbers, days or yes and no that a column holds, also as text."""
+        series = self.frame[name]
+        found = held(series)
+        if found == "text":
+            return parsed(_texts(series).tolist(), kind, name, self.where)
+        if kind == "date":
+            if found != "date" and not _missing(series).all():
+                raise self.refused(name, "Its values were dates at fit.")
+            return _days(series)
+        if found != "number":
+            raise self.refused(name, "Convert it to numbers.")
+        return _numbers(series)
+
+    def present(self, name: str) -> tuple[Kind | None, list[Any]]:
+        """Return what a column holds, and its values that are not missing; None for lists."""
+        series = self.frame[name]
+        gone = _missing(series)
+        if gone.all():
+            return "void", []
+        kind = held(series)
+        if kind is None:
+            return None, []
+        if kind == "text":
+            return kind, _texts(series)[~gone].tolist()
+        return kind, self._values(name, kind)[~gone].tolist()
+
+    def is_category(self, name: str) -> bool:
+        """Return whether the type of a column says that its texts are categories."""
+        return self.frame[name].dtype in (nw.Categorical, nw.Enum)
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return where values are null or NaN."""
@@ -75,39 +114,34 @@ class FrameTable:
 
     def read(self, columns: Sequence[Column], start: int, stop: int) -> Array:
         """Return rows of encoded columns."""
-        part = FrameTable(self.frame[start:stop], self.names, self.where)
+        part = replace(self, frame=self.frame[start:stop])
         parts = [part._encode(column) for column in columns]
         return np.concatenate(parts, axis=1) if parts else np.zeros((part.rows, 0))
 
     def take(self, index: NDArray[np.intp]) -> FrameTable:
         """Return some rows."""
-        return FrameTable(self.frame[index.tolist(), :], self.names, self.where)
+        return replace(self, frame=self.frame[index.tolist(), :])
 
     def _encode(self, column: Column) -> Array:
         series = self.frame[column.name]
         if column.levels is None:
-            if not _is_number(series):
-                raise self._refused(column.name, series, "Convert it to numbers.")
-            values = _numbers(series)
+            values = self._values(column.name, column.kind)
+            if column.kind == "date":
+                return column.of_days(values)
             if np.nanmax(np.abs(values), initial=0.0) >= 2.0**53:
                 numbers = [v if isinstance(v, int) else None for v in series.to_list()]
                 check_integers(numbers, values, f"column {column.name!r} of {self.where}")
             return values[:, None]
         gone = _missing(series)
-        if not (_is_text(series) or gone.all()):
-            raise self._refused(column.name, series, "At fit it held text: convert it.")
-        texts = _texts(series)
-        if column.unseen == "raise":
-            unseen = sorted(set(texts[~gone]).difference(column.levels))
-            if unseen:
-                raise unseen_levels(column.name, unseen, column.levels)
-        encoded = np.zeros((self.rows, len(column.indicated)))
-        for j, level in enumerate(column.indicated):
-            encoded[:, j] = texts == level
-        encoded[gone] = np.nan
-        return encoded
+        if not (held(series) == "text" or gone.all()):
+            raise self.refused(column.name, "At fit it held text: convert it.")
+        texts = _texts(series).tolist()
+        place = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+        return column.indicators([*place])[[place[text] for text in texts]]
 
-    def _refused(self, name: str, series: nw.Series[Any], advice: str) -> NotNumeric:
+    def refused(self, name: str, advice: str) -> NotNumeric:
+        """Return the error for a column that holds values of another kind."""
+        series = self.frame[name]
         kinds = ", ".join(sorted({type(v).__name__ for v in series.drop_nulls().to_list()[:1000]}))
         kind = f"objects of type {kinds}" if series.dtype == nw.Object else f"{series.dtype}"
         if series.dtype == nw.Unknown:  # complex numbers, periods: the table knows their name
@@ -129,6 +163,10 @@ def open_table(table: Any, where: str) -> FrameTable:
     names = tuple(str(n) for n in columns)
     if len(set(names)) < len(names):
         raise BadColumns.repeated(names, where)
+    kinds = sorted({type(n).__name__ for n in columns})
+    if where == "X" and len(kinds) > 1 and "str" in kinds:  # scikit-learn has no names then
+        what = f"The names of the columns of {where} are of different types: {listed(kinds)}."
+        raise BadColumns(what, "Make them all text: X.columns = X.columns.astype(str).")
     if names != tuple(columns):  # only pandas has names that are not strings
         native = native.set_axis(list(names), axis="columns")
     return FrameTable(nw.from_native(native, eager_only=True), names, where)
@@ -163,34 +201,69 @@ def _without_views(table: Any) -> Any:
     return table
 
 
-def numbers_among(levels: Sequence[str]) -> list[str]:
-    """Return those of many texts that are numbers, if most of them are; else an empty list.
+def numbers_as_text(
+    name: str, where: str, levels: Sequence[str], numbers: Sequence[str]
+) -> NotNumeric:
+    """Return the error for a column of text of which most values are numbers."""
+    other = sorted(set(levels).difference(numbers))
+    what, then = f"holds numbers stored as text, {levels[0]!r} for one", "Convert it to numbers"
+    if other:
+        few = ", ".join(map(repr, other[:3])) + (" and so on" if len(other) > 3 else "")
+        what = (
+            f"holds text, but {len(numbers):,} of its {len(levels):,} different "
+            f"values are numbers, and these are not: {few}"
+        )
+        then = "Correct them or leave them empty, and convert the column to numbers"
+    advice = f"{then}, or to a categorical type if they are codes."
+    return NotNumeric.of(name, f"of {where} {what}", advice, numbers=numbers)
 
-    A number may have a unit behind it, the same as most others, or a decimal comma.
-    """
-    units = {level: unit for level in levels if (unit := _unit_of(level)) is not None}
-    common = {unit for unit, _ in Counter(units.values()).most_common(1)}
-    numbers = [level for level, unit in units.items() if unit in {"", *common}]
-    return numbers if len(levels) > FEW_LEVELS and 2 * len(numbers) > len(levels) else []
+
+def held(series: nw.Series[Any]) -> Kind | None:
+    """Return what a series holds by its type; None for lists and the like."""
+    if _is_number(series):
+        return "number"
+    if series.dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    if series.dtype in (nw.Date, nw.Datetime):
+        return "date"
+    dates = series.dtype == nw.Object and all(
+        isinstance(v, date) for v in series.drop_nulls().to_list()
+    )
+    return "date" if dates and not _missing(series).all() else None
 
 
-def _unit_of(text: str) -> str | None:
-    """Return the text behind a leading number; None if there is no number."""
-    try:
-        return "" if float(text) is not None else None
-    except ValueError:
-        found = NUMBER.fullmatch(text)
-        return found[1] if found else None
+def _ordered(series: nw.Series[Any]) -> list[str]:
+    """Return the levels of an ordered categorical in their order; none for others."""
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        is_ordered = getattr(native.dtype, "ordered", False)
+        return [*map(str, native.cat.categories)] if is_ordered else []
+    if isinstance(series.dtype, nw.Enum):
+        return [*series.dtype.categories]
+    if getattr(getattr(native, "type", None), "ordered", False):  # a dictionary of Arrow
+        return [*map(str, native.unify_dictionaries().chunk(0).dictionary.to_pylist())]
+    return []
+
+
+def _days(series: nw.Series[Any]) -> Array:
+    """Return days since 1970, as clocks of the series' own time zone show them."""
+    gone, values = _missing(series), series
+    if series.dtype == nw.Object:
+        pairs = zip(series.to_list(), gone, strict=True)
+        texts = [None if is_gone else v.isoformat() for v, is_gone in pairs]
+        return parsed(texts, "date", series.name, "a table")
+    if series.dtype == nw.Date:
+        values = series.cast(nw.Datetime("us"))
+    elif getattr(series.dtype, "time_zone", None):
+        values = series.dt.replace_time_zone(None)
+    micro = np.asarray(values.dt.timestamp("us").cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return np.where(gone, np.nan, micro / 86_400e6)
 
 
 def _is_number(series: nw.Series[Any]) -> bool:
     if series.dtype in (nw.Object, nw.Unknown):
         return all(isinstance(v, Real | Decimal | np.bool_) for v in series.drop_nulls().to_list())
     return series.dtype.is_numeric() or series.dtype == nw.Boolean
-
-
-def _is_text(series: nw.Series[Any]) -> bool:
-    return series.dtype in (nw.String, nw.Categorical, nw.Enum)
 
 
 def _texts(series: nw.Series[Any]) -> NDArray[np.object_]:

@@ -16,7 +16,7 @@ from poolwise.linear.joint import Joint
 from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.numerics.options import Precision, chosen
-from poolwise.tables.encoding import Column, KnownLevels, encoded
+from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.row_splitter import Tally
 from poolwise.tables.rows import Pattern, TableRows, pattern_name
 from poolwise.tables.streamed_rows import StreamedRows
@@ -159,19 +159,16 @@ def read_rows(
 def split_by_block(
     missing: NDArray[np.bool_],
     names: Sequence[str],
-    levels: KnownLevels,
+    outputs: Sequence[int],
     given: Collection[str],
     fitted: Problem | None,
     intercept: bool,
 ) -> dict[tuple[str, ...], NDArray[np.intp]]:
     """Split the rows of X into the target and blocks of history, by the columns they lack.
 
-    With sources, given now or at the fit, there are no new blocks.
+    With sources, given now or at the fit, there are no new blocks. ``outputs`` are the numbers of
+    encoded columns.
     """
-    outputs = [1 if (own := levels.get(n)) is None else len(own) - 1 for n in names]
-    texts = [j for j, n in enumerate(names) if levels.get(n) is not None]
-    if texts and not intercept:
-        outputs[texts[0]] += 1
     known = () if fitted is None else tuple(fitted.sources)
     is_stacked = not given and all(name.startswith("rows without ") for name in known)
 

@@ -6,9 +6,10 @@ rows are summed.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -16,13 +17,23 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from poolwise.errors import BadColumns, LeftOut, NotNumeric, PoolwiseWarning, TooFewRows
+from poolwise.errors import (
+    BadColumns,
+    LeftOut,
+    NotNumeric,
+    PoolwiseError,
+    PoolwiseWarning,
+    TooFewRows,
+    raise_all,
+)
 from poolwise.linear.problem import Problem
 from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import weights_as_numbers
 from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
+from poolwise.tables.column_account import Account, ColumnAccount, TableAccount
 from poolwise.tables.encoding import (
+    MAX_LEVELS,
     Column,
     KnownLevels,
     Levels,
@@ -34,12 +45,22 @@ from poolwise.tables.encoding import (
 )
 from poolwise.tables.frames import FrameTable
 from poolwise.tables.gap_rows import read_rows, split_by_block
+from poolwise.tables.inspection import (
+    Inspection,
+    describe,
+    faults_of,
+    inspect,
+    no_feature,
+    only_in_sources,
+    swapped,
+)
 from poolwise.tables.memory import (
     ArrayTable,
     Table,
     name_of,
     open_table,
     response_numbers,
+    says_yes_or_no,
     unmasked,
 )
 from poolwise.tables.moments_table import (
@@ -50,10 +71,10 @@ from poolwise.tables.moments_table import (
     open_moments,
     part_of,
 )
-from poolwise.tables.rows import Pattern, TableRows, pattern_name
+from poolwise.tables.row_splitter import without_response
+from poolwise.tables.rows import Pattern, TableRows, pattern_name, with_response
 from poolwise.tables.shards import StreamedTable
 from poolwise.tables.sources import (
-    Given,
     Sources,
     open_source,
     response_in_features,
@@ -61,6 +82,7 @@ from poolwise.tables.sources import (
     sources_of,
 )
 from poolwise.tables.streamed_rows import StreamedRows
+from poolwise.tables.text_values import Kind
 from poolwise.wording import listed
 
 
@@ -75,6 +97,12 @@ class MomentsIntake:
     cautions: tuple[PoolwiseWarning, ...]  # what was left out or assumed
     response: str  # its name as it is; the problem's is that of the transformed one
     transform: ResponseTransform = AS_IS
+    account: Account | None = None  # of all columns and rows, unless moments alone were given
+
+    @property
+    def dates(self) -> list[str]:
+        """Names of the columns of dates."""
+        return [c.name for c in self.columns if c.kind == "date"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,6 +131,7 @@ class Tables:
     blocks: Mapping[str, tuple[str, ...]]  # sources among the rows of X, and the columns they lack
     filled: Mapping[str, tuple[int, int]]  # values filled of each table with gaps, and all values
     cautions: tuple[PoolwiseWarning, ...]
+    account: Account | None  # of a new fit
 
     def problem(self, response: str, intercept: bool) -> Problem:
         """Return the problem."""
@@ -124,7 +153,8 @@ def gather(
     sources: Any = None,
     response: str = "y",
     intercept: bool = True,
-    unseen_level: Literal["raise", "ignore"] = "raise",
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     precision: Precision = "auto",
     jobs: int = 1,
     estimator: BaseEstimator | None = None,
@@ -151,12 +181,15 @@ def gather(
         response,
         own_name,
         intercept=intercept,
-        unseen_level=unseen_level,
+        max_levels=max_levels,
+        strict=strict,
         precision=precision,
         jobs=jobs,
         where=X.where if isinstance(X, FrameTable) else target_name,
         transform=transform,
     )
+    if isinstance(X, FrameTable) and X.tell is not None:
+        X.tell(tables.account)
     problem = tables.problem(transform.named(response), intercept)
     if precision == "auto" and (better := digits_needed(problem)) != "fast":
         problem = tables.read_again(better).problem(problem.response, intercept)
@@ -175,6 +208,7 @@ def gather(
         filled=tables.filled,
         own_name=own_name,
         precision=precision,
+        account=tables.account,
     )
 
 
@@ -188,7 +222,8 @@ def read_tables(
     *,
     intercept: bool,
     precision: Precision,
-    unseen_level: Literal["raise", "ignore"] = "raise",
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     columns: tuple[Column, ...] | None = None,
     levels: Mapping[str, Levels | None] | None = None,
     fitted: Problem | None = None,
@@ -197,35 +232,59 @@ def read_tables(
     transform: ResponseTransform = AS_IS,
 ) -> Tables:
     """Turn each table into moments; after a fit, with the columns and the problem of that fit."""
-    names, given, named = target.names, sources.named, transform.named(response)
-    for taken in {response, named}.intersection(names):
+    given, named, is_new = sources.named, transform.named(response), columns is None
+    for taken in {response, named}.intersection(target.names):
         raise response_in_features(taken, "X")
-    ours, missing, is_new = target.levels(names), target.missing(names), columns is None
-    kinds = {n: ours.get(n) for n in names}
-    if columns is not None:
-        kinds = {c.name: c.levels for c in columns}
-    tables = _opened(given, kinds, levels, response, jobs, transform)
-    theirs = {n: t.levels([own for own in t.names if own in kinds]) for n, t in tables.items()}
-    split = split_by_block(missing, names, ours, given, fitted, intercept)
+    is_yes, numbers = says_yes_or_no(y), response_numbers(y, response)
+    weights = None if weights is None else weights_as_numbers(weights)
+    order, rows_given = target.names, target.rows
+    found = inspect(target, where) if columns is None else Inspection.at_fit(columns, where)
+    names, kinds = tuple(found.kinds), found.kinds
+    target, numbers, weights, there = with_response(target, numbers, weights)
+    numbers = transform.transformed(numbers, response, where, weights)
+    ours = target.levels(names, kinds)
+    by_name = {n: ours.get(n) for n in names} if levels is None else kinds_of(levels)
+    answer: Kind = "truth" if is_yes else "number"
+    tables = {
+        name: (
+            open_moments(name, source, by_name, response, transform)
+            if isinstance(source, Moments)
+            else open_source(name, source, kinds, response, jobs, answer, order)
+        )
+        for name, source in given.items()
+    }
+    theirs, lost = levels_of_all(tables, kinds), rows_given - target.rows
+    said: list[ColumnAccount] = []
+    if columns is None:
+        outputs = [1 if (known := ours.get(n)) is None else len(known) - 1 for n in names]
+        whole = split_by_block(target.missing(names), names, outputs, given, fitted, intercept)[()]
+        complete = ours
+        if len(whole) < target.rows:
+            complete = target.take(whole).levels(names, kinds)
+        how: dict[str, Any] = {"intercept": intercept, "kinds": kinds, "max_levels": max_levels}
+        columns = unify(names, ours, theirs, where, complete=complete, **how)
+        said = [describe(found, c, ours, theirs, max_levels) for c in columns]
+        if strict:
+            faults = faults_of([*found.left_out, *said])
+            faults += [without_response(where, response, lost, rows_given)] if lost else []
+            raise_all(faults)
+        used = {c.name for c in said if c.use}
+        columns = tuple(replace(c, strict=strict) for c in columns if c.name in used)
+        if order and not columns:
+            raise no_feature(where, said)
+        names = tuple(c.name for c in columns)
+    else:
+        check_known(ours, columns, "X")
+        for name, their_own in theirs.items():
+            check_known(their_own, columns, f"table {name!r}")
+
+    missing, outputs = target.missing(names), [len(c.outputs) for c in columns]
+    split = split_by_block(missing, names, outputs, given, fitted, intercept)
     whole = split.pop(())
     if is_new and missing[whole].all(axis=0).any():
         void = np.asarray(missing[whole].all(axis=0) & missing.any(axis=0))
         counts = zip(names, missing.sum(axis=0).tolist(), void.tolist(), strict=True)
         raise TooFewRows.empty_target(target.rows, {n: k for n, k, is_void in counts if is_void})
-    own_table = target if len(whole) == target.rows else target.take(whole)
-    if columns is None:
-        complete = ours if own_table is target else own_table.levels(names)
-        columns = unify(
-            names, ours, theirs, where, complete=complete, intercept=intercept, unseen=unseen_level
-        )
-    else:
-        check_known(ours, columns, "X")
-        for name, found in theirs.items():
-            check_known(found, columns, f"table {name!r}")
-
-    numbers = response_numbers(y, response)
-    weights = None if weights is None else weights_as_numbers(weights)
-    numbers = transform.transformed(numbers, response, where, weights)
     own = TableRows(target, columns, named, numbers, weights, where, jobs)
     rows: dict[str, TableRows | StreamedRows | Moments] = {}
     blocks: dict[str, tuple[str, ...]] = {}
@@ -234,23 +293,25 @@ def read_tables(
         block = pattern_name("rows", lacks, (*given, *rows), fitted.sources if fitted else ())
         has = tuple(c for c in columns if c.name not in lacks)
         rows[block], blocks[block] = replace(own.take(index), columns=has), lacks
-    own = own if own_table is target else own.take(whole)
+    own = own if len(whole) == target.rows else own.take(whole)
     for name, table in tables.items():
         source = given[name]
         if isinstance(table, MomentsTable):
             part, told = part_of(name, table, levels or column_levels(columns), named)
-            order = (*encoded(columns), named)
-            rows[name] = part.select([n for n in order if n in part])
+            rows[name] = part.select([n for n in (*encoded(columns), named) if n in part])
             cautions += told
             continue
         assert not isinstance(source, Moments)
         has = tuple(c for c in columns if c.name in theirs[name])
-        rows[name] = rows_of(name, source, table, has, names, response, own_name, jobs, transform)
+        read_as = (transform, answer)
+        rows[name] = rows_of(
+            name, source, table, has, names, response, own_name, jobs, *read_as, strict=strict
+        )
         if not isinstance(table, StreamedTable) and not table.rows:
             cautions.append(LeftOut.empty_source(name))
-        used = (*names, response)
-        if extra := [n for n in table.names if n not in used]:
-            lacking_here = [n for n in used if n not in table.names]
+        matched = (*order, response)
+        if extra := [n for n in table.names if n not in matched]:
+            lacking_here = [n for n in matched if n not in table.names]
             cautions.append(columns_left_out(name, extra, lacking_here))
     if is_new and any(c.levels is not None for c in columns):
         cautions += levels_apart(ours, all_named(tables, theirs), columns, where)
@@ -272,39 +333,59 @@ def read_tables(
     before = () if fitted is None else (fitted.target,)
     read_target = read_rows(where, own, intercept, precision, before, tuple(others.values()))
     filled |= {} if read_target.gaps is None else {where: read_target.gaps}
+    account: Account | None = None
+    if is_new:
+        said_of_response = "read as 1 for yes and 0 for no" if is_yes else ""
+        in_blocks = (TableAccount(n, len(split[lacks]), 0, 0, lacks) for n, lacks in blocks.items())
+        in_sources = (rows_in(name, tables[name], rows[name]) for name in tables)
+        counted = (TableAccount(where, len(whole), lost), *in_blocks, *in_sources)
+        every = tuple(replace(t, filled=filled.get(t.name, (0, 0))[0]) for t in counted)
+        extras = only_in_sources(tables, (*order, response), where)
+        own_columns = []
+        for c in sorted((*said, *found.left_out), key=lambda c: order.index(c.name)):
+            there_not = (n for n, lacks in blocks.items() if c.name in lacks)
+            own_columns.append(replace(c, lacking_in=(*there_not, *c.lacking_in)))
+        account = Account(response, (*own_columns, *extras), every, said_of_response)
+        cautions += swapped(account)
     return Tables(
         target=read_target.moments,
         moments=moments,
         columns=columns,
         own=own,
-        positions=whole,
+        positions=there[whole],
         target_rows=read_target.rows or own,
         rows=kept,
         blocks=blocks,
         filled=filled,
         cautions=tuple(cautions),
+        account=account,
     )
 
 
-def _opened(
-    given: Mapping[str, Given | Moments],
-    kinds: KnownLevels,
-    levels: Mapping[str, Levels | None] | None,
-    response: str,
-    jobs: int,
-    transform: ResponseTransform,
-) -> dict[str, Table | StreamedTable | MomentsTable]:
-    """Open each source, as the columns of the target or of the fit say."""
-    texts = {n: known is not None for n, known in kinds.items()}
-    by_name = kinds if levels is None else kinds_of(levels)
-    return {
-        name: (
-            open_moments(name, source, by_name, response, transform)
-            if isinstance(source, Moments)
-            else open_source(name, source, texts, response, jobs)
-        )
-        for name, source in given.items()
-    }
+def levels_of_all(
+    tables: Mapping[str, Table | StreamedTable | MomentsTable], kinds: Mapping[str, Kind]
+) -> dict[str, KnownLevels]:
+    """Return the levels of each table; raise one error for all that hold other kinds of values."""
+    found: dict[str, KnownLevels] = {}
+    faults: list[PoolwiseError] = []
+    for name, table in tables.items():
+        try:
+            found[name] = table.levels([n for n in table.names if n in kinds], kinds)
+        except NotNumeric as error:
+            faults.append(error)
+    raise_all(faults)
+    return found
+
+
+def rows_in(name: str, table: Any, held: TableRows | StreamedRows | Moments) -> TableAccount:
+    """Return how many rows of a source are used."""
+    if isinstance(held, Moments):
+        return TableAccount(name, held.rows)
+    if isinstance(held, TableRows):
+        return TableAccount(name, held.count, table.rows - held.count)
+    tally = held.tally
+    gone = tally.unanswered + (tally.incomplete if held.table.nulls == "drop" else 0)
+    return TableAccount(name, tally.rows - gone, tally.unanswered)
 
 
 def lacking_somewhere(problem: Problem, columns: Iterable[Column]) -> list[str]:
@@ -373,23 +454,30 @@ def checked_response(y: Any) -> Any:
 def open_rows(
     estimator: BaseEstimator, X: Any, columns: Sequence[Column], optional: Collection[str] = ()
 ) -> tuple[Table, list[Column]]:
-    """Open a table to predict, with those of the columns at fit that it has."""
+    """Open a table to predict, with those of the columns at fit that it has.
+
+    Columns that were left out at fit may be there or not; a note names further ones.
+    """
+    at_fit: Any = getattr(estimator, "feature_names_in_", ())
     if not _is_frame(X):
-        if texts := [c.name for c in columns if c.levels is not None]:
+        if texts := [c.name for c in columns if c.kind in ("text", "date")]:
             raise NotNumeric.of(texts[0], "held text at fit", "Give a data frame, not an array.")
         array = checked(estimator, X, reset=False)
         assert isinstance(array, ArrayTable)
-        return ArrayTable(array.values, tuple(c.name for c in columns)), list(columns)
+        names = tuple(map(str, at_fit)) or tuple(c.name for c in columns)
+        return ArrayTable(array.values, names), list(columns)
     table = open_table(X, "X")
     there = [c for c in columns if c.name in table.names]
     lacking = {c.name for c in columns}.difference(table.names)
-    if not (lacking and lacking <= set(optional)):
+    if lacking - {*optional} or not len(at_fit):
         validate_data(estimator, _native(X), "no_validation", reset=False, skip_check_array=True)
-    elif table.names != (names := tuple(c.name for c in there)):
-        what = f"X has its columns in the order {listed(table.names)}."
-        if unknown := [n for n in table.names if n not in names]:
-            what = f"X has {listed(unknown)}, not there at fit."
-        raise BadColumns(what, f"It must have the columns {listed(names)}, in this order.")
+    used = [c.name for c in there]
+    if used != [n for n in table.names if n in used]:
+        what = f"X has its columns in the order {listed([n for n in table.names if n in used])}."
+        raise BadColumns(what, f"It must have the columns {listed(used)}, in this order.")
+    if len(at_fit) and (extra := [n for n in table.names if n not in at_fit]):
+        what = f"X has {listed(extra)}, not there at fit: ignored."
+        warnings.warn(LeftOut(what, extra=tuple(extra)), stacklevel=4)
     return table, there
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,8 @@ from poolwise.errors import BadTable, NotNumeric
 from poolwise.numerics.chunks import doubles, doubles_of_objects
 from poolwise.tables.encoding import Column, KnownLevels
 from poolwise.tables.engines import ENGINES
-from poolwise.wording import capital
+from poolwise.tables.text_values import Kind, truth_of
+from poolwise.wording import capital, listed
 
 
 class Table(Protocol):
@@ -29,8 +31,13 @@ class Table(Protocol):
     def rows(self) -> int:
         """Number of rows."""
 
-    def levels(self, names: Sequence[str]) -> KnownLevels:
-        """Return the sorted levels of text columns, None for numbers; leave out empty columns."""
+    def levels(
+        self, names: Sequence[str], kinds: Mapping[str, Kind] = MappingProxyType({})
+    ) -> KnownLevels:
+        """Return the rows of each level of text, None for numbers; leave out empty columns.
+
+        Columns whose kind is known must hold it, possibly as text.
+        """
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return for each row and column whether the value is missing (null or NaN)."""
@@ -53,8 +60,11 @@ class ArrayTable:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", len(self.values))
 
-    def levels(self, names: Sequence[str]) -> KnownLevels:
+    def levels(
+        self, names: Sequence[str], kinds: Mapping[str, Kind] = MappingProxyType({})
+    ) -> KnownLevels:
         """Return None for each column: arrays hold numbers."""
+        del kinds
         return dict.fromkeys(names) if self.rows else {}
 
     def missing(self, names: Sequence[str]) -> NDArray[np.bool_]:
@@ -149,10 +159,16 @@ def response_numbers(y: Any, name: str) -> Array:
     hint = "Give one number per row."
     if values.ndim != 1 or values.dtype.kind not in "fiubOU":
         why = f"has the type {values.dtype}, shape {values.shape}"
+    elif says_yes_or_no(values):
+        known = [truth_of(v) if isinstance(v, str) else None for v in values.tolist()]
+        return np.array([np.nan if v is None else v for v in known], dtype=np.float64)
     elif values.dtype.kind in "OU" and (texts := [str(v) for v in values if isinstance(v, str)]):
         why, hint = f"holds numbers stored as text, {texts[0]!r} for one", "Convert it to numbers."
         if other := next((text for text in texts if not _is_number(text)), None):
             why, hint = f"holds text, {other!r} for one", "Give one number per row."
+            if len({*texts}) == 2:
+                why = f"holds text, the two values {listed(sorted({*texts}))}"
+                hint = "Give numbers, such as 1 for one of them and 0 for the other."
     else:
         try:
             read = doubles_of_objects if values.dtype.kind == "O" else doubles
@@ -162,6 +178,16 @@ def response_numbers(y: Any, name: str) -> Array:
         except (TypeError, ValueError) as error:
             why = f"is not numeric ({error})"
     raise NotNumeric.of(name, f"is the response and {why}", hint)
+
+
+def says_yes_or_no(values: Any) -> bool:
+    """Return whether a response holds both yes and no as text, and nothing else."""
+    values = np.asarray(values).reshape(-1)
+    if values.dtype.kind not in "OU":
+        return False
+    texts = {v for v in values.tolist() if isinstance(v, str)}
+    others = any(not isinstance(v, str) and v is not None and v == v for v in values.tolist())
+    return {truth_of(text) for text in texts} == {0.0, 1.0} and not others
 
 
 def _is_number(text: str) -> bool:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
-from poolwise.errors import BadColumns, BadTable, PoolwiseWarning
+from poolwise.errors import BadColumns, BadTable, PoolwiseWarning, raise_all
 from poolwise.linear.problem import Problem
 from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
-from poolwise.tables.encoding import Levels, column_levels, encoded, levels_apart, unify
+from poolwise.tables.encoding import (
+    MAX_LEVELS,
+    Levels,
+    column_levels,
+    encoded,
+    levels_apart,
+    unify,
+)
+from poolwise.tables.inspection import Inspection, describe, faults_of
 from poolwise.tables.intake import MomentsIntake, lacking_somewhere
 from poolwise.tables.moments_table import (
     MomentsTable,
@@ -31,7 +40,8 @@ def gather_moments(
     response: str,
     *,
     intercept: bool,
-    unseen_level: Literal["raise", "ignore"] = "raise",
+    max_levels: int = MAX_LEVELS,
+    strict: bool = False,
     transform: ResponseTransform = AS_IS,
 ) -> MomentsIntake:
     """Match moments by column name.
@@ -56,7 +66,11 @@ def gather_moments(
             raise _not_moments(f"source {name!r}", source.X)
         tables[name] = open_moments(name, source, {**kinds, **open_groups}, raw, transform)
     found = {n: t.levels([c for c in t.names if c in ours]) for n, t in tables.items()}
-    columns = unify(table.names, ours, found, intercept=intercept, unseen=unseen_level)
+    columns = unify(table.names, ours, found, intercept=intercept, max_levels=max_levels)
+    if strict:
+        inspection = Inspection("the target", dict.fromkeys(table.names, "number"))
+        raise_all(faults_of([describe(inspection, c, ours, found, max_levels) for c in columns]))
+        columns = tuple(replace(c, strict=True) for c in columns)
     whole = column_levels(columns)
     levels = {name: known for name, known in whole.items() if name in kinds}
     cautions: list[PoolwiseWarning] = []

@@ -7,9 +7,10 @@ of a text column ``site``; they are all its levels if their means sum to one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from poolwise.errors import BadLevels, BadSource, DataWarning, LeftOut, Poolwise
 from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.tables.encoding import KnownLevels, Levels, new_levels
+from poolwise.tables.text_values import Kind
 from poolwise.wording import listed
 
 NONE_LEFT = 1e-9  # share of rows, or of products, that rounding explains
@@ -46,7 +48,11 @@ class MomentsTable:
 
     @classmethod
     def of(
-        cls, where: str, moments: Moments, kinds: Mapping[str, Sequence[str] | None], response: str
+        cls,
+        where: str,
+        moments: Moments,
+        kinds: Mapping[str, Collection[str] | None],
+        response: str,
     ) -> MomentsTable:
         """Interpret names by the target's columns: a column of this name, else a level of one."""
         numbers: list[str] = []
@@ -64,15 +70,19 @@ class MomentsTable:
                 raise unclear_levels(where, column, flaw, then)
         return cls(moments, tuple(numbers), {c: tuple(v) for c, v in texts.items()}, where)
 
-    def levels(self, names: Sequence[str]) -> KnownLevels:
-        """Return the named levels that some row has, sorted; None for numbers."""
+    def levels(
+        self, names: Sequence[str], kinds: Mapping[str, Kind] = MappingProxyType({})
+    ) -> KnownLevels:
+        """Return the rows of each named level that some row has, sorted; None for numbers."""
+        del kinds
         if self.moments.weight == 0.0:
             return {}
         return {name: None if name in self.numbers else self._levels(name) for name in names}
 
-    def _levels(self, name: str) -> tuple[str, ...]:
-        shares = {v: self.moments.mean_of(f"{name}={v}") for v in self.texts[name]}
-        return tuple(sorted(v for v, share in shares.items() if share > self._rounding))
+    def _levels(self, name: str) -> dict[str, float]:
+        shares = {v: self.moments.mean_of(f"{name}={v}") for v in sorted(self.texts[name])}
+        rows = self.moments.rows
+        return {v: share * rows for v, share in shares.items() if share > self._rounding}
 
     def unnamed(self, name: str) -> float:
         """Return the share of rows without a named level."""
@@ -98,18 +108,41 @@ class MomentsTable:
                 kept += [name] if name in self.numbers else []
             elif name in self.texts:
                 rest = self._checked_rest(name, levels, cautions)
+                table, there = self._merged(table, name, levels)
                 for level in levels.indicated:
                     output = f"{name}={level}"
-                    if level in self.texts[name]:
+                    if level in there:
                         kept.append(output)
                     elif rest and level == levels.reference:
-                        named = [f"{name}={there}" for there in self.texts[name]]
+                        named = [f"{name}={own}" for own in there]
                         table = with_the_rest(table, named, output, rest)
                         kept.append(output)
                     else:
                         zeros.append(output)
         found = table.select([*kept, response])
         return (found.fill(dict.fromkeys(zeros, 0.0)) if zeros else found), cautions
+
+    def _merged(self, table: Moments, name: str, levels: Levels) -> tuple[Moments, tuple[str, ...]]:
+        """Add indicators of levels that have none in the problem to those that they count as."""
+        here, column = self.texts[name], levels.column
+        other = [v for v in here if v not in levels.known]
+        if not other or column is None:
+            return table, here
+        counted = {v: column.level_of(v) for v in other}
+        there = dict.fromkeys(v for v in here if v not in counted)
+        there |= dict.fromkeys(v for v in counted.values() if v is not None)
+        if None in counted.values():
+            there |= dict.fromkeys(levels.indicated)
+        names = [*(n for n in table.names if n not in {f"{name}={v}" for v in here})]
+        names += [f"{name}={v}" for v in there]
+        matrix = np.array([[float(n == own) for own in table.names] for n in names])
+        for v, level in counted.items():
+            shares = dict(zip(column.indicated, column.means, strict=False))
+            for to, share in shares.items() if level is None else [(level, 1.0)]:
+                matrix[names.index(f"{name}={to}"), table.index([f"{name}={v}"])] += share
+        found = table.affine(names, matrix, np.zeros(len(names)))
+        high = np.where([n in {f"{name}={v}" for v in there} for n in names], 1.0, found.high)
+        return replace(found, high=np.minimum(found.high, high)), tuple(there)
 
     def extra(self, wanted: Mapping[str, Levels | None]) -> list[str]:
         """Return the names of columns that the problem does not use."""
@@ -122,7 +155,8 @@ class MomentsTable:
 
     def _checked_rest(self, name: str, levels: Levels, cautions: list[PoolwiseWarning]) -> float:
         """Return the share of rows without a named level, if it is clear which one they have."""
-        if new := [v for v in self._levels(name) if v not in levels.known]:
+        new = [v for v in self._levels(name) if v not in levels.known]
+        if new and levels.column is None:
             raise new_levels(name, new, levels.known)
         rest, named = self.unnamed(name), self.texts[name]
         if not rest:
@@ -143,7 +177,7 @@ class MomentsTable:
 def open_moments(
     name: str,
     source: Moments,
-    kinds: Mapping[str, Sequence[str] | None],
+    kinds: Mapping[str, Collection[str] | None],
     response: str,
     transform: ResponseTransform = AS_IS,
 ) -> MomentsTable:
@@ -216,7 +250,7 @@ def all_named(tables: Mapping[str, Any], levels: Mapping[str, KnownLevels]) -> d
     }
 
 
-def _column_of(name: str, kinds: Mapping[str, Sequence[str] | None], where: str) -> str | None:
+def _column_of(name: str, kinds: Mapping[str, Collection[str] | None], where: str) -> str | None:
     """Return the text column that a name is an indicator of: one that has the level, else any."""
     places = [j for j, letter in enumerate(name) if letter == "="]
     columns = [name[:j] for j in places if kinds.get(name[:j]) is not None]

@@ -38,7 +38,7 @@ ON_CLUSTER = 8  # files that a cluster reads at the same time
 class FilePart(NamedTuple):
     """The results for one input file."""
 
-    levels: Mapping[str, Sequence[str]]  # of its text columns
+    levels: Mapping[str, Mapping[str, float]]  # of its text columns, and their rows
     tally: Tally  # of its rows
     paths: Mapping[Lacks, Path]  # its moments, by the columns that rows lack
 
@@ -136,11 +136,11 @@ class PartedRows:
     ) -> tuple[tuple[Column, ...], dict[Lacks, Moments]]:
         """Add up the moments of all files; an indicator that a file lacks is zero there."""
         files, kinds = self._files(precision, kept), self._batches.kinds
-        known: dict[str, tuple[str, ...] | None] = {}
+        known: dict[str, Mapping[str, float] | None] = {}
         for name in (n for n in self.names if kinds[n] != "void"):
             levels = sorted({level for file in files for level in file.levels.get(name, ())})
             if levels or kinds[name] == "number":
-                known[name] = tuple(levels) or None
+                known[name] = dict.fromkeys(levels, 0.0) or None
         columns = self.columns_of(known)
         splitter, by_pattern = self._splitter(columns), dict[Lacks, list[Path]]()
         vars(self.tally).update(vars(Tally()))
@@ -193,7 +193,7 @@ class PartedRows:
     def _read(self, table: StreamedTable, kept: Kept) -> tuple[KnownLevels, PatternSums]:
         kinds = self._batches.kinds
         known = table.levels([n for n in self.names if kinds[n] != "void"])
-        columns = self.columns_of({n: () for n in self.names if kinds[n] == "text"} | {**known})
+        columns = self.columns_of({n: {} for n in self.names if kinds[n] == "text"} | {**known})
         task = SumByPattern(self._splitter(columns), kept, None, table.where)
         found = table.total(task) or PatternSums({}, Tally())
         there = {lacks: own for lacks, own in found.moments.items() if own.rows}

@@ -19,6 +19,7 @@ from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.files import Nulls
 from poolwise.tables.rows import rows_at_once, without_features
 from poolwise.tables.shards import Part
+from poolwise.tables.text_values import Kind
 from poolwise.wording import capital, counted, plural
 
 Lacks: TypeAlias = tuple[str, ...]
@@ -41,11 +42,13 @@ class Tally:
     incomplete: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     beyond: int = 0  # rows of patterns of missing columns that are too many to hold
+    unanswered: int = 0  # rows without a response, which are left out
 
     def add(self, other: Tally) -> None:
         """Count the rows of another tally too."""
         self.rows, self.incomplete = self.rows + other.rows, self.incomplete + other.incomplete
         self.beyond += other.beyond
+        self.unanswered += other.unanswered
         for name, count in other.counts.items():
             self.counts[name] = self.counts.get(name, 0) + count
 
@@ -81,6 +84,8 @@ class RowSplitter:
     weights: str | None
     nulls: Nulls
     transform: ResponseTransform = AS_IS  # of the response
+    answer: Kind = "number"  # what the response is read as
+    strict: bool = True  # whether a row without a response raises an error
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,7 +131,7 @@ class RowSplitter:
     def _split(self, part: Part) -> tuple[list[Piece], Tally]:
         """Encode a part and split it by the columns that rows lack."""
         has = [c for c in self.columns if c.name in part.columns]
-        whole = [*has, *map(Column, self._responses)]
+        whole = [*has, *(Column(n, kind=self.answer) for n in self._responses)]
         arrays = [encode(part.columns[c.name], c, part.where) for c in whole]
         weights = None
         if self.weights is not None:
@@ -157,18 +162,10 @@ class RowSplitter:
         if self.nulls == "drop":
             used &= ~incomplete
         elif self.response is not None and (nulls[self.response] & used).any():
-            bad = int(np.count_nonzero(nulls[self.response] & used))
-            raise NotFinite(
-                f"{capital(part.where)} lacks the response {self.response!r} in {bad:,} of "
-                f"{part.rows:,} rows, which cannot be used.",
-                "Of files, leave them out with Files(..., filter="
-                f"~pyarrow.dataset.field({self.response!r}).is_null(nan_is_null=True)), or leave "
-                'out all that lack any value with Files(..., nulls="drop"). Of a data frame or a '
-                "stream, filter them out before.",
-                response=self.response,
-                counts={self.response: bad},
-                rows=part.rows,
-            )
+            tally.unanswered = int(np.count_nonzero(nulls[self.response] & used))
+            if self.strict:
+                raise without_response(part.where, self.response, tally.unanswered, part.rows)
+            used &= ~nulls[self.response]
         pieces = []
         codes = _codes(gone)
         for code in np.unique(codes[used]):
@@ -201,6 +198,21 @@ class RowSplitter:
         bad = {n: int((~np.isfinite(a)).sum()) for n, a in zip(there, arrays, strict=True)}
         if any(bad.values()):
             raise NotFinite.of({n: k for n, k in bad.items() if k}, part.rows, part.where)
+
+
+def without_response(where: str, response: str, count: int, rows: int) -> NotFinite:
+    """Return the error for rows that lack the response."""
+    return NotFinite(
+        f"{capital(where)} lacks the response {response!r} in {count:,} of {rows:,} rows, which "
+        "cannot be used.",
+        "Of files, leave them out with Files(..., filter="
+        f"~pyarrow.dataset.field({response!r}).is_null(nan_is_null=True)), or leave "
+        'out all that lack any value with Files(..., nulls="drop"). Of a data frame or a '
+        "stream, filter them out before.",
+        response=response,
+        counts={response: count},
+        rows=rows,
+    )
 
 
 def _are_finite(arrays: Sequence[Array]) -> bool:

@@ -6,8 +6,9 @@ taken in the order of the shards, so that its bits do not depend on the workers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -15,14 +16,17 @@ from typing import Any, NamedTuple, Protocol
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from poolwise.errors import BadOption
+from poolwise.errors import BadOption, raise_all
 from poolwise.moments.progress import reading_bar
 from poolwise.numerics.options import checked_jobs
-from poolwise.tables.arrow import Kind, texts_in
-from poolwise.tables.encoding import MOST_LEVELS, KnownLevels
+from poolwise.tables.arrow import days_in, kind_of, texts_in
+from poolwise.tables.encoding import KnownLevels
 from poolwise.tables.engines import CLUSTERS
 from poolwise.tables.files import Nulls
+from poolwise.tables.text_values import PARSERS, Kind, calendar_counts, parts_of, unreadable
 
+MOST_TEXTS = 100_000  # of one column that are counted: more are identifiers
+MOST_BAD = 5  # texts of one column that are named in an error
 Seen = Callable[[int, float], None]  # called with the numbers of rows and bytes that were read
 
 
@@ -203,11 +207,21 @@ class StreamedTable:
         """Names of the columns, without the weights."""
         return tuple(n for n in self.batches.names if n != self.weights)
 
-    def levels(self, names: Sequence[str]) -> KnownLevels:
-        """Return the sorted levels of text columns, None for numbers; leave out empty columns."""
-        kinds = self.batches.kinds
-        known = {n: self._levels[n] if kinds[n] == "text" else None for n in names}
-        return {n: own for n, own in known.items() if own != () and kinds[n] != "void"}
+    def levels(self, names: Sequence[str], kinds: Mapping[str, Kind] | None = None) -> KnownLevels:
+        """Return the rows of each level, None for numbers; leave out empty columns.
+
+        Text among numbers and dates raises an error.
+        """
+        del kinds  # they are known since the table was opened
+        own, known = self.batches.kinds, dict[str, Mapping[str, float] | None]()
+        for name in names:
+            if own[name] == "text" and self._levels[name]:
+                known[name] = self._levels[name]
+            elif own[name] not in ("text", "void"):
+                known[name] = None
+                if own[name] == "date":
+                    known |= {called: self._levels[called] for called in parts_of(name)}
+        return known
 
     def total(self, task: Task) -> Any:
         """Run a task on every shard and add up the results; None if there is no shard."""
@@ -225,37 +239,59 @@ class StreamedTable:
                 bar.update(part.rows, part.size)
 
     @cached_property
-    def _levels(self) -> dict[str, tuple[str, ...]]:
+    def _levels(self) -> dict[str, dict[str, int]]:
         """The levels of all text columns, from one pass over these columns alone."""
-        names = tuple(n for n, kind in self.batches.kinds.items() if kind == "text")
-        found = (self.total(FindLevels(names)) if names else None) or LevelsFound({})
-        return {name: tuple(sorted(found.texts.get(name, ()))) for name in names}
+        kinds = {n: k for n, k in self.batches.kinds.items() if k not in ("number", "void")}
+        found = (self.total(FindLevels(tuple(kinds), kinds)) if kinds else None) or LevelsFound({})
+        raise_all([unreadable(n, [*bad], kinds[n], self.where) for n, bad in found.bad.items()])
+        names = [c for n, kind in kinds.items() for c in (parts_of(n) if kind == "date" else [n])]
+        return {name: dict(sorted(found.texts.get(name, {}).items())) for name in names}
 
 
 @dataclass(frozen=True)
 class LevelsFound:
-    """The different texts of some columns; those beyond the limit may be left out."""
+    """How often texts are seen; of very many, only the most frequent ones are kept."""
 
-    texts: Mapping[str, frozenset[str]]
+    texts: Mapping[str, Mapping[str, int]]
+    bad: Mapping[str, frozenset[str]] = field(default_factory=dict)  # texts that cannot be read
 
     def __add__(self, other: LevelsFound) -> LevelsFound:
-        texts = dict(other.texts)
-        for name, own in self.texts.items():
-            is_full = len(own) > MOST_LEVELS  # an error anyway
-            texts[name] = own if is_full else own | texts.get(name, frozenset())
-        return LevelsFound(texts)
+        texts = {name: Counter(own) for name, own in self.texts.items()}
+        for name, more in other.texts.items():
+            texts.setdefault(name, Counter()).update(more)
+        few = {
+            n: c if len(c) <= MOST_TEXTS else dict(c.most_common(MOST_TEXTS // 2))
+            for n, c in texts.items()
+        }
+        bad = dict(self.bad)
+        for name, others in other.bad.items():
+            bad[name] = frozenset(sorted(bad.get(name, frozenset()) | others)[:MOST_BAD])
+        return LevelsFound(few, bad)
 
 
 @dataclass(frozen=True)
 class FindLevels:
-    """The task of finding the levels of text columns."""
+    """The task of finding the levels of text columns, and months and weekdays of dates."""
 
     names: tuple[str, ...]
+    kinds: Mapping[str, Kind]
 
     def __call__(self, parts: Iterator[Part]) -> LevelsFound:
         """Read all rows of a shard."""
         found = LevelsFound({})
         for part in parts:
-            there = {n: frozenset(texts_in(c)) for n, c in part.columns.items() if n in self.names}
-            found += LevelsFound(there)
+            for name in (n for n in self.names if n in part.columns):
+                found += self._found(name, self.kinds[name], part)
         return found
+
+    def _found(self, name: str, kind: Kind, part: Part) -> LevelsFound:
+        values = part.columns[name]
+        if kind_of(values.type) == "text":
+            texts = texts_in(values)
+            if kind == "text":
+                return LevelsFound({name: texts})
+            if bad := [text for text in texts if PARSERS[kind](text) is None]:
+                return LevelsFound({}, {name: frozenset(bad[:MOST_BAD])})
+        if kind != "date":
+            return LevelsFound({})
+        return LevelsFound(calendar_counts(name, days_in(values, name, part.where)))

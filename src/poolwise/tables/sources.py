@@ -19,9 +19,10 @@ from poolwise.tables.engines import FRAMES_ELSEWHERE
 from poolwise.tables.file_table import open_files
 from poolwise.tables.files import Files
 from poolwise.tables.memory import ArrayTable, Table, name_of, open_table, response_numbers
-from poolwise.tables.rows import TableRows
+from poolwise.tables.rows import TableRows, with_response
 from poolwise.tables.shards import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
+from poolwise.tables.text_values import Kind
 from poolwise.wording import capital
 
 
@@ -159,11 +160,15 @@ def find_frame(table: Any, where: str) -> UnreadFrame:
 
 
 def open_frame(
-    frame: UnreadFrame, where: str, texts: Mapping[str, bool], response: str | None
+    frame: UnreadFrame,
+    where: str,
+    wanted: Mapping[str, Kind | None],
+    response: str | None,
+    answer: Kind = "number",
 ) -> StreamedTable:
     """Open a frame as a table, without reading its rows."""
     engine, table, types = frame
-    kinds = kinds_wanted(types, engine.kind_of_type, where, texts, response)
+    kinds = kinds_wanted(types, engine.kind_of_type, where, wanted, response, answer)
     return StreamedTable(engine.TableBatches(table, tuple(types), kinds, where), where)
 
 
@@ -176,25 +181,34 @@ def _engine_of(table: Any) -> str | None:
 
 
 def open_source(
-    name: str, source: Given, texts: Mapping[str, bool], response: str, jobs: int = 1
+    name: str,
+    source: Given,
+    wanted: Mapping[str, Kind],
+    response: str,
+    jobs: int = 1,
+    answer: Kind = "number",
+    order: Sequence[str] = (),
 ) -> Table | StreamedTable:
-    """Open the table of a source, in memory or streamed."""
+    """Open the table of a source, in memory or streamed, with columns of these kinds.
+
+    ``order`` are all columns of the target: an array has the first of them.
+    """
     where, X = f"table {name!r}", source.X
     if isinstance(X, Files):
-        return open_files(X, where, texts, response, jobs)
+        return open_files(X, where, wanted, response, jobs, answer=answer)
     if source.y is None and source.weights is None and (is_elsewhere(X) or is_stream(X)):
-        return open_frame(find_frame(X, where), where, texts, response)
+        return open_frame(find_frame(X, where), where, wanted, response, answer)
     table = open_table(X, where)
     if not isinstance(table, ArrayTable):
         return table
-    if len(table.names) > len(texts):
+    if len(table.names) > len(order):
         raise BadSource(
             f"Source {name!r} is an array of {len(table.names)} columns, the target has "
-            f"{len(texts)}.",
+            f"{len(order)}.",
             "Arrays are matched by position (the source's columns are the target's first ones): "
-            f"give at most {len(texts)} columns, or use tables with column names.",
+            f"give at most {len(order)} columns, or use tables with column names.",
         )
-    return ArrayTable(table.values, tuple(texts)[: len(table.names)])
+    return ArrayTable(table.values, tuple(order)[: len(table.names)])
 
 
 def rows_of(
@@ -207,6 +221,9 @@ def rows_of(
     own_name: str | None,
     jobs: int = 1,
     transform: ResponseTransform = AS_IS,
+    answer: Kind = "number",
+    *,
+    strict: bool = True,
 ) -> TableRows | StreamedRows:
     """Return the rows of a source."""
     if source.y is None and response not in table.names:
@@ -214,9 +231,9 @@ def rows_of(
     if not has and (isinstance(table, StreamedTable) or table.rows):
         raise BadSource.nothing_shared(name, table.names, wanted)
     if isinstance(table, StreamedTable):
-        return StreamedRows(table, has, response, name, transform)
+        return StreamedRows(table, has, response, name, transform, answer, strict)
     if source.y is None:
-        y = table.read([Column(response)], 0, table.rows)[:, 0]
+        y = table.read([Column(response, kind=answer)], 0, table.rows)[:, 0]
     else:
         theirs = name_of(source.y)
         if theirs and own_name and theirs != own_name:
@@ -230,6 +247,8 @@ def rows_of(
         y = response_numbers(source.y, response)
     weights = None if source.weights is None else weights_as_numbers(source.weights)
     where = f"table {name!r}"
+    if not strict:
+        table, y, weights, _ = with_response(table, y, weights)
     y = transform.transformed(y, response, where, weights)
     return TableRows(table, has, transform.named(response), y, weights, where, jobs)
 

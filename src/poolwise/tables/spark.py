@@ -15,13 +15,14 @@ from itertools import chain
 from typing import Any
 
 from poolwise.errors import BadOption, NotInstalled, PoolwiseError, WorkersLost
-from poolwise.tables.arrow import Kind
 from poolwise.tables.shards import ArrowShard, FrameBatches, Part, Seen, Shard, Task, read_alone
+from poolwise.tables.text_values import Kind
 
 FOUND = "number long, found binary"  # of a shard or partition, and its result
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean")
 KINDS: dict[str, Kind] = dict.fromkeys(NUMBERS, "number")
 KINDS |= {"string": "text", "char": "text", "varchar": "text", "void": "void"}
+KINDS |= {"date": "date", "timestamp": "date", "timestamp_ntz": "date"}
 SHARDS = 256  # of one job, so that few results are here at a time, and the bar moves
 
 

@@ -18,6 +18,7 @@ from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, wholes
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
 from poolwise.tables.shards import Part, StreamedTable
+from poolwise.tables.text_values import Kind
 
 MOST_PATTERNS = 1000  # each holds a matrix; rows of further ones are left out
 T = TypeVar("T")
@@ -104,6 +105,8 @@ class StreamedRows:
     response: str | None  # its name, where one column is it
     source: str  # name of the source
     transform: ResponseTransform = AS_IS  # of the response
+    answer: Kind = "number"  # what the response is read as
+    strict: bool = True  # whether a row without a response raises an error
     _read: dict[Precision, dict[Lacks, Moments]] = field(default_factory=dict, init=False)
     tally: Tally = field(default_factory=Tally, init=False)
 
@@ -111,7 +114,8 @@ class StreamedRows:
     def splitter(self) -> RowSplitter:
         """Converts parts of the table to numbers."""
         table = self.table
-        return RowSplitter(self.columns, self.response, table.weights, table.nulls, self.transform)
+        how = (table.weights, table.nulls, self.transform, self.answer, self.strict)
+        return RowSplitter(self.columns, self.response, *how)
 
     def by_pattern(
         self, precision: Precision = "auto", *, intercept: bool = True

@@ -87,17 +87,17 @@ def test_a_missing_number_gives_nan_even_where_there_are_bounds(bounds):
     assert 0 < gone.sum() < len(gone)
 
 
-def test_a_text_that_no_table_had_gives_nan_or_counts_as_nothing():
+def test_a_text_that_no_table_had_gives_nan_or_the_mean_effect():
     given = world("texts")
     rows = given.rows.copy()
     rows.iloc[0, 1] = "elsewhere"
     rows.iloc[1, 1] = rows.iloc[1, 1] + " "
-    model = fitted("data_pooling", given)
+    model = fitted("data_pooling", given._replace(options={"strict": True}))
     found = run(model.to_onnx(), rows, names_of(model))
     assert np.isnan(found[:2]).all()
     assert_allclose(found[2:], model.predict(rows[2:]), rtol=CLOSE)
     for intercept in (True, False):
-        options = {"unseen_level": "ignore", "fit_intercept": intercept}
+        options = {"fit_intercept": intercept}
         model = fitted("data_pooling", given._replace(options=options))
         found = run(model.to_onnx(), rows, names_of(model))
         assert_allclose(found, model.predict(rows), rtol=CLOSE)
@@ -135,7 +135,7 @@ def test_operators_are_of_the_standard_set_alone():
 
 
 def test_a_level_that_is_no_unicode_is_refused():
-    term = TextTerm("a", {"x": 0.0, "\ud800": 1.0}, True, False)
+    term = TextTerm("a", {"x": 0.0, "\ud800": 1.0}, 0.0)
     with pytest.raises(NotWritten, match="ONNX: a level of column 'a' is not valid Unicode"):
         graph(Line(0.0, (term,), None, "y", True))
 

@@ -91,18 +91,18 @@ def test_nan_in_duckdb_does_not_become_the_upper_bound(bounds):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_text_that_no_table_had_gives_null_or_counts_as_nothing(dialect):
+def test_a_text_that_no_table_had_gives_null_or_the_mean_effect(dialect):
     given_ = world("texts")
     rows = given_.rows.copy()
     rows.iloc[0, 1] = "elsewhere"
     rows.iloc[1, 1] = rows.iloc[1, 1] + " "
     rows.iloc[2, 1] = None
-    model = fitted("data_pooling", given_)
+    model = fitted("data_pooling", given_._replace(options={"strict": True}))
     found = RUN[dialect](model.to_sql(dialect), rows)
     assert np.isnan(found[:3]).all()
     assert_allclose(found[3:], model.predict(rows[3:]), rtol=CLOSE)
     for intercept in (True, False):
-        options = {"unseen_level": "ignore", "fit_intercept": intercept}
+        options = {"fit_intercept": intercept}
         model = fitted("data_pooling", given_._replace(options=options))
         found = RUN[dialect](model.to_sql(dialect), rows)
         assert np.isnan(found[2])
@@ -143,7 +143,8 @@ def test_integers_booleans_decimals_and_enums_of_duckdb_are_understood():
         found = base.execute(f"SELECT {model.to_sql()} FROM rows").fetchall()
     rows = pd.DataFrame({"n": [1.0, 2.5], "b": [True, False], "t": ["u", "v"]})
     assert_allclose(np.ravel(found)[:2].astype(float), quietly(model, rows), rtol=CLOSE)
-    assert found[2] == (None,)
+    unseen = pd.DataFrame({"n": [3.0], "b": [True], "t": ["w"]})
+    assert_allclose(found[2], quietly(model, unseen), rtol=CLOSE)
 
 
 @pytest.mark.slow

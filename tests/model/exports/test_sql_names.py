@@ -98,10 +98,10 @@ class TestRefused:
     @pytest.mark.parametrize("text", ["a\0b", "a\ud800"])
     @pytest.mark.parametrize("dialect", DIALECTS)
     def test_names_and_texts_with_letters_that_sql_has_not(self, text, dialect):
-        for term in (NumberTerm(text, 1.0, 0.0), TextTerm("a", {"x": 0.0, text: 1.0}, True, False)):
+        for term in (NumberTerm(text, 1.0, 0.0), TextTerm("a", {"x": 0.0, text: 1.0}, 0.0)):
             with pytest.raises(NotWritten, match="has a character that SQL does not allow"):
                 expression(Line(0.0, (term,), None, "y", True), dialect)
 
     def test_a_column_without_a_name(self):
         with pytest.raises(NotWritten, match="the name of a column is empty"):
-            self.model(**{"": [1.0, 2.0, 3.0]}).to_sql()
+            expression(Line(0.0, (NumberTerm("", 1.0, 0.0),), None, "y", True), "duckdb")

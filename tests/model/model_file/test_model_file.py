@@ -180,7 +180,7 @@ class TestWriting:
         [
             ({"response": 3}, r"expected `str`, got `int` at `\$\.response`"),
             ({"precision": "double"}, r"invalid value 'double' at `\$\.precision`"),
-            ({"unseen_level": None}, r"got `null` at `\$\.unseen_level`"),
+            ({"max_levels": None}, r"got `null` at `\$\.max_levels`"),
             ({"method": "data_poling"}, r"invalid value 'data_poling' at `\$\.method`"),
             ({"method": DataPooling(ridge="much")}, r"invalid value 'much' at `\$\.ridge`"),
             ({"method": DataPooling(means=[1.0])}, r"got `array` at `\$\.means`"),

@@ -94,7 +94,7 @@ def _texts(rng: np.random.Generator) -> World:
 
 
 def _no_intercept(rng: np.random.Generator) -> World:
-    return _texts(rng)._replace(options={"fit_intercept": False, "unseen_level": "ignore"})
+    return _texts(rng)._replace(options={"fit_intercept": False})
 
 
 def _moments(rng: np.random.Generator) -> World:

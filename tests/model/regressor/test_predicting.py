@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from poolwise import PooledRegressor
-from poolwise.errors import BadColumns, BadLevels, NotFinite
+from poolwise.errors import BadColumns, BadLevels, LeftOut, NotFinite
 from tests.linear_methods import LINEAR_METHODS
 
 
@@ -54,8 +54,15 @@ def test_other_columns_in_another_order_are_named(frames):
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
     with pytest.raises(BadColumns, match=r"the order 'smokes', 'region', 'age'.*'age', 'region'"):
         model.predict(X[["smokes", "region", "age"]])
-    with pytest.raises(BadColumns, match=r"'pulse', not there at fit"):
-        model.predict(X[["age", "region", "smokes"]].assign(pulse=1.0))
+
+
+def test_further_columns_are_ignored_with_a_note(frames):
+    X, y, X_old, y_old = frames
+    model = PooledRegressor().fit(X.assign(id=range(len(X))), y, sources=(X_old, y_old))
+    expected = model.predict(X)  # without the identifier, which is no feature
+    with pytest.warns(LeftOut, match=r"'pulse', not there at fit: ignored"):
+        found = model.predict(X.assign(pulse=1.0))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_infinity_is_refused_everywhere(frames):
@@ -69,11 +76,16 @@ def test_infinity_is_refused_everywhere(frames):
         PooledRegressor().fit(X, y, sources=(X_old.assign(age=-np.inf), y_old))
 
 
-def test_an_unseen_level_is_an_error_or_the_reference(frames):
+def test_an_unseen_level_is_an_error_or_has_the_mean_effect(frames):
     X, y, X_old, y_old = frames
-    model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
+    model = PooledRegressor(strict=True).fit(X, y, sources=(X_old, y_old))
     east = X.assign(region="east")
-    with pytest.raises(BadLevels, match=r"'region' holds 'east'.*unseen_level"):
+    with pytest.raises(BadLevels, match=r"'region' holds 'east'.*strict"):
         model.predict(east)
-    lenient = PooledRegressor(unseen_level="ignore").fit(X, y, sources=(X_old, y_old))
-    np.testing.assert_allclose(lenient.predict(east), model.predict(X.assign(region="north")))
+    lenient = PooledRegressor().fit(X, y, sources=(X_old, y_old))
+    shares = pd.concat([t["region"] for t in (X, X_old) if "region" in t])
+    mean = sum(
+        share * model.predict(X.assign(region=level))
+        for level, share in shares.value_counts(normalize=True).items()
+    )
+    np.testing.assert_allclose(lenient.predict(east), mean)

@@ -31,10 +31,9 @@ class TestFrames:
         at = some | (np.arange(120) < 60)
         assert_same_model(found, model_of().fit(table[at], y[at]))
 
-    @pytest.mark.parametrize("unseen", ["raise", "ignore"])
-    def test_a_new_level_is_refused(self, frame, unseen):
+    def test_a_new_level_is_refused_by_a_strict_model(self, frame):
         table, y = frame
-        found = model_of(unseen_level=unseen).fit(table[:60], y[:60])
+        found = model_of(strict=True).fit(table[:60], y[:60])
         before = found.coef_.copy()
         more = table[60:].replace({"site": {"w": "east"}})
         with pytest.raises(BadLevels, match=r"'site' holds 'east'.*'n', 's', 'w'"):
@@ -46,7 +45,7 @@ class TestFrames:
     def test_a_new_level_is_refused_whatever_the_sources_are_called(self, frame):
         table, y = frame
         old = table.assign(cost=y)
-        found = model_of(unseen_level="ignore").fit(table[:60], y[:60], sources={"X": old[60:90]})
+        found = model_of(strict=True).fit(table[:60], y[:60], sources={"X": old[60:90]})
         with pytest.raises(BadLevels):
             found.update(table[90:].assign(site="east"), y[90:], sources={"X": old[90:]})
 
@@ -67,7 +66,9 @@ class TestFrames:
         found = model_of().fit(table[:60], y[:60])
         with pytest.raises(NotNumeric, match="held text at fit and holds numbers in X"):
             found.update(table[60:].assign(site=1.0), y[60:])
-        with pytest.raises(NotNumeric, match="held numbers at fit and holds text in table 'old'"):
+        with pytest.raises(
+            NotNumeric, match=r"'age' of table 'old' holds text, and .* not numbers: 'n'"
+        ):
             found.update(sources={"old": (table[60:].assign(age="n"), y[60:])})
 
     def test_another_response_is_refused(self, frame):

@@ -141,7 +141,7 @@ class CountThreads:
     names = ("a",)
 
     def __call__(self, parts):
-        return LevelsFound({"threads": frozenset(map(str, blas_threads()))})
+        return LevelsFound({"threads": dict.fromkeys(map(str, blas_threads()), 1)})
 
 
 def blas_threads():
@@ -155,7 +155,7 @@ def test_blas_has_one_thread_where_shards_are_read_side_by_side(tmp_path, client
         assert set(before) == {2}
         for cluster in (client, brittle):
             found = opened(folder, cluster).total(CountThreads())
-            assert found == LevelsFound({"threads": frozenset({"1"})})
+            assert [*found.texts["threads"]] == ["1"]
         assert blas_threads() == before
 
 

@@ -95,7 +95,10 @@ def test_a_missing_response_is_refused_with_its_file(tmp_path, form, target, row
     gaps.loc[[3, 5], "y"] = np.nan
     path = write(gaps, tmp_path / f"old.{form}")
     with pytest.raises(NotFinite, match=r"old.* lacks the response 'y' in 2 of 60 rows") as told:
-        read(target, path)
+        read(target, path, strict=True)
+    found = read(target, path)
+    assert found.problem.sources["source"].rows == 58
+    assert found.account.tables[1].without_response == 2
     condition = re.search(r"filter=(.*?\(nan_is_null=True\))", str(told.value))[1]
     advised = Files(path, filter=eval(condition, {"pyarrow": pa}))
     assert agree(target, advised, rows.drop(index=[3, 5]))

@@ -8,7 +8,8 @@ import pytest
 from poolwise import Files, PooledRegressor, moments_of
 from poolwise.errors import BadColumns, BadFile, BadOption, BadSource, NotNumeric, PoolwiseError
 from poolwise.tables.files import find_files
-from tests.tables.files.writing import agree, read, write
+from poolwise.tables.intake import gather
+from tests.tables.files.writing import agree, read, write, y_of
 
 
 def test_a_file_without_the_response_is_named(tmp_path, form, target, rows):
@@ -25,7 +26,7 @@ def test_text_here_and_numbers_there_names_both_files(tmp_path, target, rows):
     write(rows.assign(a="high"), tmp_path / "h" / "b.parquet")
     with pytest.raises(NotNumeric, match=r"'a' holds numbers in .*a\.parquet and text in .*b\."):
         read(target, tmp_path / "h")
-    with pytest.raises(NotNumeric, match="numbers in the target and text in table"):
+    with pytest.raises(NotNumeric, match="holds text, and these are not numbers: 'high'"):
         read(target, tmp_path / "h" / "b.parquet")
 
 
@@ -33,6 +34,10 @@ def test_dates_are_refused_with_their_file(tmp_path, target, rows):
     path = write(rows.assign(a=pd.Timestamp("2020-01-01")), tmp_path / "old.parquet")
     with pytest.raises(NotNumeric, match=r"'a' of .*old\.parquet holds timestamp"):
         read(target, path)
+    path = write(rows.assign(a=[f"{k} May" for k in range(len(rows))]), tmp_path / "odd.csv")
+    dated = target.assign(a=pd.date_range("2024-01-01", periods=len(target)).astype(str))
+    with pytest.raises(NotNumeric, match=r"these are not dates: '0 May', '1 May'"):
+        gather(dated, y_of(target), sources=path)
 
 
 def test_text_as_the_response_is_refused(tmp_path, form, target, rows):

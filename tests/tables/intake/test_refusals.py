@@ -82,11 +82,13 @@ class TestBadResponse:
         ],
         ids=["array", "list", "pandas", "pandas NA", "polars null", "arrow null", "None"],
     )
-    def test_holes_in_the_response_are_counted(self, target, y, kind):
+    def test_rows_without_a_response_are_left_out_and_counted(self, target, y, kind):
         y[[2, 7]] = np.nan
-        message = r"The response of the target contains NaN or infinity: 'y' in 2 of 20 rows"
-        with pytest.raises(NotFinite, match=message):
-            gather(target, kind(y))
+        found = gather(target, kind(y))
+        assert (found.rows.count, found.account.tables[0].without_response) == (18, 2)
+        assert found.positions.tolist() == [k for k in range(20) if k not in (2, 7)]
+        with pytest.raises(NotFinite, match=r"lacks the response 'y' in 2 of 20 rows"):
+            gather(target, kind(y), strict=True)
 
     def test_holes_in_the_response_of_a_source_name_the_source(self, target, y, old, y_old):
         y_old[4] = np.inf

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 from poolwise.errors import BadColumns, BadLevels
 from tests.model.same_model import assert_same_model
@@ -32,11 +33,20 @@ class TestUpdates:
             assert_same_model(found.forget(given), fitted(TARGET, {"old": OLD}))
 
     def test_a_new_level_is_refused(self):
-        model = fitted(TARGET, {"old": OLD})
+        model = fitted(TARGET, {"old": OLD}, strict=True)
         with pytest.raises(BadLevels, match=r"'bay'.*'coast', 'inland', 'valley'"):
             model.update(sources={"other": in_full(OTHER)})
         with pytest.raises(BadLevels, match=r"'bay'"):
             model.update(in_full(table(30, ["bay", "coast"])))
+
+    def test_rows_and_moments_with_a_new_level_make_the_same_update(self):
+        rows, (by_rows, by_moments) = (
+            table(30, ["bay", "coast"]),
+            (fitted(TARGET, {"old": OLD}) for _ in "ab"),
+        )
+        by_rows.update(rows.drop(columns="cost"), rows["cost"])
+        by_moments.update(in_full(rows))
+        assert_allclose(by_rows.coef_, by_moments.coef_, rtol=1e-9)
 
     def test_columns_that_the_model_lacks_are_refused_in_the_target(self):
         model = fitted(TARGET, {"old": OLD})

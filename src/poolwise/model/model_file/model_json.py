@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import platform
 import sys
 from collections.abc import Mapping
@@ -31,10 +32,11 @@ from poolwise.model.model_file.method_records import (
 )
 from poolwise.moments.json_format import UNIQUE, Format, JsonObject, check_distinct, reason
 from poolwise.moments.moments_json import record_of as record_of_moments
+from poolwise.tables.column_account import Account
 from poolwise.tables.encoding import Column, Levels, encoded
+from poolwise.tables.text_values import parts_of
 from poolwise.wording import listed
 
-Unseen = Literal["raise", "ignore"]
 Transform = Literal["log", "sqrt"] | None
 # A new kind of `Fit` has `record()`, a record beside it that restores it, and its place in these.
 FitRecord = linear_record.LinearRecord | tree_record.TreesRecord
@@ -48,27 +50,56 @@ class OptionsRecord(JsonObject):
     fit_intercept: bool
     response: str
     response_transform: Transform
-    unseen_level: Unseen
+    max_levels: int
+    strict: bool
     precision: Literal["auto", "fast", "accurate", "exact"]
 
 
 class ColumnRecord(JsonObject):
     """A column of a table to predict.
 
-    levels: levels of a column of texts, the reference level first; null for numbers
+    levels: levels of a column of texts, the reference level first; null for numbers and dates
     full: whether the reference level has a coefficient too
-    unseen: whether a text that is not a level raises an error or has no coefficient
+    kind: digits are numbers stored as text
+    other: the level that texts count as that are not a level, or null
+    means: without such a level, the shares of the indicators, which are used for these texts
+    aliases: other spellings, each with the level it stands for
+    strict: whether a text that is not a level raises an error
+    parts: month and weekday of a column of dates, beside its trend in days since 1970
     """
 
     name: str
     levels: Annotated[tuple[str, ...], UNIQUE] | None
     full: bool
-    unseen: Unseen
+    kind: Literal["number", "digits", "text", "date"]
+    other: str | None
+    means: tuple[float, ...]
+    aliases: tuple[tuple[str, str], ...]
+    strict: bool
+    parts: tuple[ColumnRecord, ...]
 
     def __post_init__(self) -> None:
-        if self.levels is None and (self.full or self.unseen != "raise"):
-            raise ValueError("a column without levels cannot be `full` or ignore unseen ones")
-        check_distinct("level", self.levels or ())
+        if (self.levels is None) != (self.kind != "text"):
+            raise ValueError("a column has `levels` if its `kind` is text, and no others")
+        if self.levels is None and (self.full or self.other or self.means or self.aliases):
+            raise ValueError("a column without levels cannot be `full` or have other levels")
+        levels = self.levels or ()
+        check_distinct("level", [*levels, *(alias for alias, _ in self.aliases)])
+        known = [*(level for _, level in self.aliases), *([self.other] if self.other else [])]
+        if any(level not in levels for level in known):
+            raise ValueError("`other` and `aliases` are not levels")
+        if self.means and len(self.means) != len(levels) - (not self.full):
+            raise ValueError("`means` has not one share for each indicator")
+        if any(part.levels is None for part in self.parts) or (self.parts and self.kind != "date"):
+            raise ValueError("`parts` are columns of texts, of a column of dates")
+        called = parts_of(self.name)
+        if any(part.name not in called for part in self.parts):
+            raise ValueError("`parts` are named as month and weekday of their column")
+
+    def column(self) -> Column:
+        """Return the column."""
+        given = {key: getattr(self, key) for key in self.__struct_fields__}
+        return Column(**{**given, "parts": tuple(part.column() for part in self.parts)})
 
 
 class LevelsRecord(JsonObject):
@@ -76,13 +107,20 @@ class LevelsRecord(JsonObject):
 
     reference: the level without an indicator; null where none is known
     indicated: levels with an indicator
+    column: what other levels count as; null if they are an error
     """
 
     reference: str | None
     indicated: tuple[str, ...]
+    column: ColumnRecord | None
 
     def __post_init__(self) -> None:
         check_distinct("level", self.indicated)
+
+    def restored(self) -> Levels:
+        """Return the levels."""
+        column = None if self.column is None else self.column.column()
+        return Levels(self.reference, self.indicated, column)
 
 
 class ModelFile(JsonObject, dict=True):
@@ -100,6 +138,7 @@ class ModelFile(JsonObject, dict=True):
     columns_are_named: whether columns had names at fit, or were named x0, x1, ... by poolwise
     optional_columns: columns, in their order, that a row to predict may lack if there are moments
     cautions: warnings given at fit
+    account: what each column was, what was done with it, and why; null for moments alone
     fit: its linear fit has the features of the model as names, followed by derived columns
     moments: null if they were left out
     """
@@ -117,6 +156,7 @@ class ModelFile(JsonObject, dict=True):
     optional_columns: list[str]
     levels: dict[str, LevelsRecord | None]
     cautions: list[str]
+    account: Account | None
     fit: FitRecord
     moments: ModelMomentsRecord | None
 
@@ -135,7 +175,7 @@ class ModelFile(JsonObject, dict=True):
     def fitted(self) -> FittedModel:
         """The fitted model."""
         check_distinct("column", [c.name for c in self.columns])
-        columns = tuple(Column(**asdict(c)) for c in self.columns)
+        columns = tuple(c.column() for c in self.columns)
         features, problem = encoded(columns), None
         transform = ResponseTransform.of(self.response_transform)
         response = transform.named(self.response)
@@ -158,12 +198,12 @@ class ModelFile(JsonObject, dict=True):
             transform=transform,
             own_name=self.response if self.response_is_named else None,
             levels={
-                name: None if own is None else Levels(**asdict(own))
-                for name, own in self.levels.items()
+                name: None if own is None else own.restored() for name, own in self.levels.items()
             },
             fit=fit,
             problem=problem,
             cautions=tuple(self.cautions),
+            account=self.account,
         )
 
 
@@ -186,14 +226,14 @@ def text_of(
         "response": model.response,
         "response_transform": model.transform.option,
         "response_is_named": model.own_name is not None,
-        "columns": [_plain(ColumnRecord, column) for column in model.columns],
+        "columns": [_column(column) for column in model.columns],
         "columns_are_named": are_named,
         "optional_columns": model.optional_columns,
         "levels": {
-            name: None if own is None else _plain(LevelsRecord, own)
-            for name, own in model.levels.items()
+            name: None if own is None else _levels(own) for name, own in model.levels.items()
         },
         "cautions": model.cautions,
+        "account": None if model.account is None else dataclasses.asdict(model.account),
         "fit": model.fit.record(),
         "moments": _moments(model, model.problem) if moments and model.problem else None,
     }
@@ -203,15 +243,22 @@ def text_of(
         raise not_saved("it holds a number that is not finite", "Fit it again.") from None
 
 
-def _plain(record: type[JsonObject], source: object) -> dict[str, Any]:
-    """Return the attributes that a record declares."""
-    return {key: getattr(source, key) for key in record.__struct_fields__}
+def _column(column: Column) -> dict[str, Any]:
+    """Return the attributes of a column that its record declares."""
+    given = {key: getattr(column, key) for key in ColumnRecord.__struct_fields__}
+    return {**given, "parts": [_column(part) for part in column.parts]}
+
+
+def _levels(levels: Levels) -> dict[str, Any]:
+    column = None if levels.column is None else _column(levels.column)
+    return {"reference": levels.reference, "indicated": levels.indicated, "column": column}
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the regressor, which a user may have changed since the fit."""
     options = {name: given[name] for name in OptionsRecord.__struct_fields__}
     options["fit_intercept"] = bool(options["fit_intercept"])
+    options["strict"] = bool(options["strict"])
     if not isinstance(options["method"], str):
         options["method"] = record_of(options["method"])
     try:

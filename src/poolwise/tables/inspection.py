@@ -1,0 +1,229 @@
+"""What each column of the target holds, and what is done with it: decided before anything is read.
+
+Only columns of the target become features, and the target is in memory. So identifiers, index
+columns, dates and numbers stored as text are recognised by its values, before a source is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from poolwise.errors import BadColumns, BadLevels, DataWarning, NotNumeric, PoolwiseError, raise_all
+from poolwise.tables.column_account import (
+    ONE_TABLE,
+    Account,
+    ColumnAccount,
+)
+from poolwise.tables.encoding import Column, KnownLevels, is_yes_or_no, level_counts
+from poolwise.tables.frames import TO_NUMBERS, FrameTable
+from poolwise.tables.memory import Table
+from poolwise.tables.text_values import Kind, kind_of_texts, numbers_among
+from poolwise.wording import capital, listed, plural
+
+ENOUGH = 20  # values that show whether a text is different in nearly every row
+NEARLY = 0.9  # of all values
+LITTLE = 0.1  # of all rows: a text is left out if its most frequent levels have less
+UNNAMED = re.compile(r"|unnamed: ?\d+", re.IGNORECASE)
+INDEX = {"index", "rownames", "row_names", "row.names", "rowname", "row", "rowid", "row_id"}
+ID_WORDS = {"id", "ids", "key", "uuid", "guid", "uid", "pid", "nr", "identifier", "rownames"}
+ID_NAME = re.compile(
+    r"(account|case|client|customer|household|item|order|patient|person|product|record|row|subject"
+    r"|transaction|unit|user)[_. -]?(id|ids|no|nr|num|number|key)",
+    re.IGNORECASE,
+)
+TIMES = {"t", "time", "trend", "year", "quarter", "month", "week", "day", "date", "hour", "period"}
+TIMES |= {"step", "age", "dose", "x"}
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def looks_like_identifier(name: str) -> bool:
+    """Return whether a name says that a column identifies rows or units: id, order_id, userKey."""
+    words = [word.lower() for word in WORD.findall(name)]
+    return bool(words and words[-1] in ID_WORDS) or bool(ID_NAME.fullmatch(name))
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """How the columns of the target are read, and which are left out."""
+
+    where: str  # name of the target
+    kinds: Mapping[str, Kind]  # of the columns that are used
+    left_out: tuple[ColumnAccount, ...] = ()
+    constant: frozenset[str] = frozenset()
+
+    @classmethod
+    def at_fit(cls, columns: Sequence[Column], where: str) -> Inspection:
+        """Return how the columns of a fitted model are read."""
+        return cls(where, {c.name: c.kind for c in columns})
+
+
+def inspect(target: Table, where: str) -> Inspection:
+    """Decide what each column of the target is; raise one error for all that cannot be used."""
+    if not isinstance(target, FrameTable) or not target.rows or not target.names:
+        return Inspection(where, dict.fromkeys(target.names, "number"))
+    kinds: dict[str, Kind] = {}
+    left_out: list[ColumnAccount] = []
+    wrong: list[PoolwiseError] = []
+    constant: set[str] = set()
+    for name in target.names:
+        kind, values = target.present(name)
+        if kind is None:
+            wrong.append(target.refused(name, TO_NUMBERS))
+        elif kind == "void":
+            left_out.append(ColumnAccount(name, where, "empty", "", "it holds no value"))
+        elif name not in target.chosen and (found := _names_rows(name, kind, values, target.rows)):
+            left_out.append(ColumnAccount(name, where, found[0], "", found[1]))
+        else:
+            levels = {*values}
+            constant |= {name} if len(levels) == 1 and target.rows > 1 else set()
+            is_plain = kind == "text" and not target.is_category(name)
+            kinds[name] = kind_of_texts(levels) if is_plain else kind
+    raise_all(wrong)
+    if not kinds:
+        raise no_feature(where, left_out)
+    return Inspection(where, kinds, tuple(left_out), frozenset(constant))
+
+
+def _names_rows(name: str, kind: Kind, values: Sequence[Any], rows: int) -> tuple[str, str] | None:
+    """Return "identifier" or "index column", and why, for a column that only names rows."""
+    if UNNAMED.fullmatch(name):
+        return "index column", "it has no name"
+    different, words = len({*values}), name.lower()
+    all_differ = different == len(values) > 1
+    is_name = kind == "text" and len(values) >= ENOUGH and different >= NEARLY * len(values)
+    if is_name and kind_of_texts({*values}) == "text" and not numbers_among([*{*values}]):
+        return "identifier", f"{different:,} different texts in {len(values):,} rows name rows"
+    if kind == "date" or not all_differ or not all(v == v // 1 for v in values if kind == "number"):
+        return None
+    if words in INDEX:
+        return "index column", f"an index: it is named {name!r}, and all values differ"
+    if looks_like_identifier(name):
+        return "identifier", f"an identifier: it is named {name!r}, and all values differ"
+    last = WORD.findall(words)[-1:]
+    if kind == "number" and rows == len(values) >= ENOUGH and not TIMES.intersection(last):
+        first = values[0]
+        if first in (0.0, 1.0) and [*values] == [first + k for k in range(rows)]:
+            return "index column", f"an index: it counts the rows from {first:.0f}"
+    return None
+
+
+def describe(
+    inspection: Inspection,
+    column: Column,
+    target: KnownLevels,
+    sources: Mapping[str, KnownLevels],
+    max_levels: int,
+) -> ColumnAccount:
+    """Return the account of a column that is read, from its levels in all tables."""
+    name, kind, use, why = column.name, "number", "as it is", ""
+    lacking = tuple(s for s, own in sources.items() if name not in own)
+    if column.kind == "digits":
+        why = "stored as text and read as numbers"
+    if name in inspection.constant and column.kind != "text":
+        kind, use = "constant", f"one value in {inspection.where}; history may show its effect"
+        if len(lacking) == len(sources):
+            use = "one value, which has no effect"
+    if column.kind == "date":
+        parts = [f"{p.name.removeprefix(name).strip()}s" for p in column.parts]
+        kind, use = "date", ", ".join(["a trend in days", *parts])
+    if column.levels is not None:
+        ours, theirs = target.get(name) or {}, [own.get(name) or {} for own in sources.values()]
+        counts, aliases = level_counts(ours, theirs)
+        kind = "yes/no" if is_yes_or_no(counts) and len(column.levels) == 2 else "category"
+        use, why = plural(len(column.levels), "level"), _merged(column, counts, aliases, max_levels)
+        if gone := _uninformative(column, counts):
+            (kind, why), use = gone, ""
+    return ColumnAccount(name, inspection.where, kind, use, why, lacking)
+
+
+def _uninformative(column: Column, counts: Mapping[str, float]) -> tuple[str, str] | None:
+    """Return what a text column is that is left out for its levels, and why."""
+    rows, kept = sum(counts.values()), [v for v in column.levels or () if v != column.other]
+    if len(counts) == 1:
+        return "constant", "one value in all tables"
+    own = sum(counts[v] for v in kept)
+    if numbers := numbers_among([*counts]):
+        return (
+            "text",
+            f"{len(numbers):,} of its {len(counts):,} different texts are numbers, and "
+            f"these are not: {listed(sorted(counts.keys() - {*numbers})[:3])}",
+        )
+    if own < LITTLE * rows:
+        most = f"the {len(kept)} most frequent" if kept else "those seen more than a few times"
+        what = f"{len(counts):,} different texts, and {most} have {own / rows:.0%} of the rows"
+        return "text with too many levels", what
+    if len(column.levels or ()) == 1:
+        return (
+            "constant",
+            f"only {plural(int(rows - own), 'row')} of {rows:,.0f} are not {kept[0]!r}",
+        )
+    return None
+
+
+def _merged(
+    column: Column, counts: Mapping[str, float], aliases: Mapping[str, str], max_levels: int
+) -> str:
+    """Return which levels have no indicator of their own, and which have several spellings."""
+    rest = {v: n for v, n in counts.items() if v not in (column.levels or ())}
+    said = []
+    if rest:
+        few = sorted(rest, key=lambda v: (-rest[v], v))[:3]
+        more = f" and {len(rest) - 3:,} more" if len(rest) > 3 else ""
+        them = f"{listed(few)}{more} ({plural(int(sum(rest.values())), 'row')})"
+        then = "get the mean effect" if column.other is None else f"count as {column.other!r}"
+        seen = f"rare or beyond {max_levels}" if len(counts) > max_levels else "rare"
+        said.append(f"{them}, {seen}, {then}")
+    if aliases:
+        pairs = [f"{other!r} is {level!r}" for other, level in list(aliases.items())[:3]]
+        said.append(", ".join(pairs) + (" and so on" if len(aliases) > 3 else ""))
+    return "; ".join(said)
+
+
+def faults_of(columns: Sequence[ColumnAccount]) -> list[PoolwiseError]:
+    """Return an error for each column that strict fits do not use as it is."""
+    faults: list[PoolwiseError] = []
+    for c in columns:
+        if not c.use and c.kind != ONE_TABLE:
+            what = f"Column {c.name!r} of {c.table} would be left out: {c.why}."
+            faults.append(BadColumns(what, "Drop it."))
+        elif c.kind in ("number", "constant") and c.why:
+            faults.append(NotNumeric.of(c.name, f"of {c.table} is {c.why}", "Convert it."))
+        elif c.why:
+            what = f"In column {c.name!r}, levels would be merged: {c.why}."
+            faults.append(BadLevels(what, "Merge or correct them, or raise max_levels."))
+    return faults
+
+
+def no_feature(where: str, columns: Sequence[ColumnAccount]) -> BadColumns:
+    """Return the error for a target of which every column is left out."""
+    why = "; ".join(f"{c.name!r}: {c.why}" for c in columns if not c.use)
+    return BadColumns(f"No column of {where} can be used as a feature ({why}).")
+
+
+def only_in_sources(
+    tables: Mapping[str, Any], names: Sequence[str], where: str
+) -> list[ColumnAccount]:
+    """Return the account of the columns of sources that the target lacks."""
+    return [
+        ColumnAccount(column, name, ONE_TABLE, "", f"it is not in {where}")
+        for name, table in tables.items()
+        for column in table.names
+        if column not in names
+    ]
+
+
+def swapped(account: Account) -> list[DataWarning]:
+    """Warn if the target looks like a source."""
+    target, *others = account.tables
+    rows, only = sum(table.rows for table in others), account.only_in_sources()
+    if not only or account.new or account.partly or target.rows <= rows:
+        return []
+    message = (
+        f"History has {listed(only)}, which {target.name} lacks. {capital(target.name)} has no "
+        f"column of its own, but more rows: {target.rows:,}, against {rows:,}."
+    )
+    hint = "Are they swapped? X is the recent table, which has all columns; sources are older."
+    return [DataWarning(message, hint, swapped=True)]

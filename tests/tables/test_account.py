@@ -1,0 +1,223 @@
+"""One look at all tables: what each column is, what is done with it, and alike for every engine."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from numpy.testing import assert_allclose
+
+from poolwise import PooledRegressor
+from poolwise.errors import BadColumns, DataWarning, PoolwiseWarning
+from poolwise.tables.inspection import inspect, looks_like_identifier
+from poolwise.tables.memory import open_table
+
+ROWS = 400
+
+
+def raw(seed, rows, start="2023-01-01"):
+    """Return a table as it comes: an index, an identifier, dates, categories, gaps in y."""
+    rng = np.random.default_rng(seed)
+    site = rng.choice(["north", "south", "east"], rows)
+    at = pd.Timestamp(start) + pd.to_timedelta(rng.integers(0, 24 * 330, rows), unit="h")
+    size = rng.normal(size=rows)
+    y = size + (site == "south") + 0.1 * at.day_of_week + rng.normal(scale=0.1, size=rows)
+    return pd.DataFrame(
+        {
+            "rownames": range(1, rows + 1),
+            "order_id": 7_000 + rng.permutation(rows),
+            "email": [f"{seed}-{k}@a.org" for k in range(rows)],
+            "at": at,
+            "day": at.date,
+            "site": np.where(rng.random(rows) < 0.02, "rare", site),
+            "paid": rng.choice(["Yes", "no"], rows),
+            "price": [f"{v:.2f}" for v in rng.uniform(1, 9, rows)],
+            "size": size,
+            "year": 2023,
+            "y": np.where(np.arange(rows) % 50 == 7, np.nan, y),
+        }
+    )
+
+
+TARGET, OLD = raw(1, 120, "2024-01-01"), raw(2, ROWS).assign(paid=lambda t: t["paid"].str.upper())
+FEATURES = [n for n in TARGET if n != "y"]
+
+
+def as_csv(rows, folder):
+    rows.to_csv(folder / "old.csv", index=False)
+    return folder / "old.csv"
+
+
+def as_parquet(rows, folder):
+    pq.write_table(pa.Table.from_pandas(rows), folder / "old.parquet")
+    return folder / "old.parquet"
+
+
+def as_dask(rows, folder):
+    dask = pytest.importorskip("dask.dataframe")
+    return dask.from_pandas(rows, npartitions=3)
+
+
+SOURCES = {
+    "pandas": lambda rows, folder: rows,
+    "pandas texts": lambda rows, folder: rows.assign(at=rows["at"].astype(str)),
+    "polars": lambda rows, folder: pl.from_pandas(rows),
+    "lazy polars": lambda rows, folder: pl.from_pandas(rows).lazy(),
+    "arrow": lambda rows, folder: pa.Table.from_pandas(rows),
+    "csv": as_csv,
+    "parquet": as_parquet,
+    "dask": as_dask,
+}
+TARGETS = {
+    "pandas": lambda rows: rows,
+    "polars": pl.from_pandas,
+    "arrow": lambda rows: pa.Table.from_pandas(rows, preserve_index=False),
+}
+
+
+def fitted(source, target=TARGET[FEATURES], **options):
+    y = TARGET["y"].to_numpy()
+    model = PooledRegressor("data_pooling", precision="exact", **options)
+    return model.fit(target, y, sources={"old": source})
+
+
+@pytest.fixture(scope="module")
+def known():
+    return fitted(OLD)
+
+
+def check_same(model, known):
+    assert str(model.account_) == str(known.account_)
+    assert model.coef_names_.tolist() == known.coef_names_.tolist()
+    assert_allclose(model.coef_, known.coef_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::poolwise.errors.PoolwiseWarning")
+class TestEngines:
+    @pytest.mark.parametrize("kind", SOURCES)
+    def test_the_same_raw_source_gives_the_same_account_and_coefficients(
+        self, kind, known, tmp_path
+    ):
+        check_same(fitted(SOURCES[kind](OLD, tmp_path)), known)
+
+    @pytest.mark.parametrize("kind", TARGETS)
+    def test_the_same_raw_target_gives_the_same_account_and_coefficients(self, kind, known):
+        target = TARGETS[kind](TARGET[FEATURES])
+        model = fitted(OLD, target)
+        check_same(model, known)
+        assert_allclose(model.predict(target), known.predict(TARGET[FEATURES]), rtol=1e-9)
+
+    def test_a_saved_model_keeps_its_account_and_its_predictions(self, known, tmp_path):
+        known.save(tmp_path / "m.json")
+        again = PooledRegressor.load(tmp_path / "m.json")
+        assert again.account_ == known.account_
+        as_texts = TARGET[FEATURES].astype({"at": str, "day": str})
+        assert_allclose(again.predict(as_texts), known.predict(TARGET[FEATURES]), rtol=1e-12)
+
+    def test_the_account_names_every_decision(self, known):
+        said = {(c.name, c.kind) for c in known.account_.columns}
+        assert said == {
+            ("rownames", "index column"),
+            ("order_id", "identifier"),
+            ("email", "identifier"),
+            ("at", "date"),
+            ("day", "date"),
+            ("site", "category"),
+            ("paid", "yes/no"),
+            ("price", "number"),
+            ("size", "number"),
+            ("year", "constant"),
+        }
+        target, old = known.account_.tables
+        assert (target.rows, target.without_response) == (117, 3)
+        assert (old.rows, old.without_response) == (392, 8)
+        assert "'YES' is 'Yes'" in str(known.account_)
+
+    def test_a_strict_fit_lists_all_that_it_does_not_take_as_it_is(self):
+        with pytest.raises(BadColumns) as caught:
+            fitted(OLD, strict=True)
+        lines = str(caught.value).splitlines()
+        assert lines[0] == "There are 6 faults."
+        for name in ("rownames", "order_id", "email", "price", "paid"):
+            assert sum(f"{name!r}" in line for line in lines) == 1
+
+
+def test_dates_are_a_trend_with_months_and_weekdays(recwarn):
+    days = pd.date_range("2024-01-01", periods=366)
+    y = 0.01 * np.arange(366) + (days.month == 3) - 2.0 * (days.day_of_week == 6)
+    model = PooledRegressor("target_only").fit(pd.DataFrame({"day": days}), y)
+    coef = dict(zip(model.coef_names_, model.coef_, strict=True))
+    assert_allclose(coef["day"], 0.01, rtol=1e-6)
+    assert_allclose(coef["day month=March"], 1.0, rtol=1e-6)
+    assert_allclose(coef["day weekday=Sunday"], -2.0, rtol=1e-6)
+    later = pd.DataFrame({"day": [datetime.date(2025, 3, 2)]})
+    assert_allclose(model.predict(later), 0.01 * 426 + 1.0 - 2.0, rtol=1e-6)
+
+
+MEASURED = {
+    "floats": np.random.default_rng(0).normal(size=200),
+    "price": np.random.default_rng(0).permutation(200) * 100.0 + 99.0,
+    "year": np.arange(1824, 2024),
+    "time": np.arange(200),
+    "seconds": np.cumsum(np.random.default_rng(1).integers(1, 9, 200)),
+    "weight": np.random.default_rng(2).permutation(2_000)[:200],
+    "key_figure": np.sqrt(np.arange(200)),
+    "covid": np.random.default_rng(3).permutation(200),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_measurements_are_no_identifiers(name):
+    table = open_table(pd.DataFrame({name: MEASURED[name]}), "X")
+    assert [*inspect(table, "X").kinds] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("", [3, 1, 4, 1, 5]),
+        ("Unnamed: 0", range(30)),
+        ("x1", range(1, 31)),
+        ("rownames", range(500, 530)),
+        ("customer_id", [7, 3, 9, 12, 5]),
+        ("orderId", [7, 3, 9, 12, 5]),
+        ("code", [f"{k:x}-{k}" for k in range(40)]),
+    ],
+)
+def test_columns_that_only_name_rows_are_left_out(name, values):
+    table = open_table(pd.DataFrame({name: values, "size": np.ones(len(values))}), "X")
+    assert [*inspect(table, "X").kinds] == ["size"]
+
+
+def test_names_of_identifiers():
+    yes = ["id", "ID", "user_id", "userId", "order key", "uuid", "nr", "patient_no"]
+    no = ["covid", "humid", "bid", "solid", "keyboard", "number", "idea", "x", "paid", "grid"]
+    assert [n for n in (*yes, *no) if looks_like_identifier(n)] == yes
+
+
+def test_tables_that_look_swapped_are_noticed():
+    big, small = raw(3, 200)[["size", "y"]], raw(4, 30)[["size", "year", "y"]].dropna()
+    big = big.dropna()
+    with pytest.warns(PoolwiseWarning) as told:
+        PooledRegressor("data_pooling").fit(big[["size"]], big["y"], sources=small)
+    assert any("Are they swapped?" in str(w.message) for w in told if w.category is DataWarning)
+
+
+def test_names_of_several_types_get_our_error():
+    frame = pd.DataFrame(np.ones((3, 2)), columns=["a", 1])
+    with pytest.raises(BadColumns, match="different types: 'int', 'str'"):
+        PooledRegressor().fit(frame, np.arange(3.0))
+
+
+def test_a_response_of_yes_and_no_is_one_and_zero():
+    rows = raw(5, 100).dropna()
+    answer = pd.Series(np.where(rows["size"] > 0, "Yes", "no"), name="y")
+    model = PooledRegressor("target_only").fit(rows[["size"]], answer)
+    twin = PooledRegressor("target_only").fit(
+        rows[["size"]], pd.Series((rows["size"] > 0) * 1.0, name="y")
+    )
+    assert_allclose(model.coef_, twin.coef_)
+    assert "1 for yes" in str(model.account_)
