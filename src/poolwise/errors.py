@@ -59,7 +59,8 @@ def raise_all(faults: Sequence[PoolwiseError]) -> None:
     if len(faults) == 1:
         raise faults[0]
     if faults:
-        raise BadColumns.several(faults)
+        lines = [f"There are {len(faults)} faults.", *(f"- {fault}" for fault in faults)]
+        raise BadColumns("\n".join(lines), "Each line says what to do.", faults=[*faults])
 
 
 # Errors
@@ -117,11 +118,6 @@ class BadColumns(PoolwiseError):
             f"{meant} {then}".strip(),
             columns=list(wanted),
         )
-
-    @classmethod
-    def several(cls, faults: Sequence[PoolwiseError]) -> Self:
-        lines = [f"- {fault}" for fault in faults]
-        return cls("\n".join([f"There are {len(faults)} faults.", *lines]), faults=[*faults])
 
     @classmethod
     def differ(

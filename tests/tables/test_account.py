@@ -165,6 +165,7 @@ MEASURED = {
     "seconds": np.cumsum(np.random.default_rng(1).integers(1, 9, 200)),
     "weight": np.random.default_rng(2).permutation(2_000)[:200],
     "key_figure": np.sqrt(np.arange(200)),
+    "degree": np.arange(200.0),  # doubles are measured, integers are counted
     "covid": np.random.default_rng(3).permutation(200),
 }
 

@@ -162,6 +162,8 @@ def _matched(
     for text in (n for n in texts if n in wanted):  # categories, although they may look numeric
         at = wanted.index(text)
         table = table.set_column(at, text, table.column(at).dictionary_encode())
+    for n in (n for n in wanted if n not in texts):
+        table = _whole_again(table, n, reader.schema.field(n).type)
     frame = nw.from_native(table)
     numbers = {n: table.column(n).to_numpy(zero_copy_only=False) for n in (label, *weights)}
     left = [
@@ -191,6 +193,19 @@ def _matched(
         split={option: n and frame[n] for option, n in apart.items()}
         | {"cv": split.folds, "repeats": split.repeats},
     )
+
+
+def _whole_again(table: Any, column: str, held: Any) -> Any:
+    """Return a table whose column has the integers of the file, unless it has fractions too."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(held) or not pa.types.is_floating(table.column(column).type):
+        return table
+    try:
+        whole = table.column(column).cast(pa.int64())
+    except pa.ArrowInvalid:
+        return table
+    return table.set_column(table.schema.get_field_index(column), column, whole)
 
 
 def _open_source(

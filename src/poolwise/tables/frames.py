@@ -103,6 +103,10 @@ class FrameTable:
             return kind, _texts(series)[~gone].tolist()
         return kind, self._values(name, kind)[~gone].tolist()
 
+    def is_whole(self, name: str) -> bool:
+        """Return whether the type of a column is that of integers."""
+        return bool(self.frame[name].dtype.is_integer())
+
     def is_category(self, name: str) -> bool:
         """Return whether the type of a column says that its texts are categories."""
         return self.frame[name].dtype in (nw.Categorical, nw.Enum)

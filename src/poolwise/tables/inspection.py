@@ -70,11 +70,12 @@ def inspect(target: Table, where: str) -> Inspection:
     constant: set[str] = set()
     for name in target.names:
         kind, values = target.present(name)
+        counts = target.is_whole(name) and len(values) == target.rows
         if kind is None:
             wrong.append(target.refused(name, TO_NUMBERS))
         elif kind == "void":
             left_out.append(ColumnAccount(name, where, "empty", "", "it holds no value"))
-        elif name not in target.chosen and (found := _names_rows(name, kind, values, target.rows)):
+        elif name not in target.chosen and (found := _names_rows(name, kind, values, counts)):
             left_out.append(ColumnAccount(name, where, found[0], "", found[1]))
         else:
             levels = {*values}
@@ -87,7 +88,9 @@ def inspect(target: Table, where: str) -> Inspection:
     return Inspection(where, kinds, tuple(left_out), frozenset(constant))
 
 
-def _names_rows(name: str, kind: Kind, values: Sequence[Any], rows: int) -> tuple[str, str] | None:
+def _names_rows(
+    name: str, kind: Kind, values: Sequence[Any], may_count: bool
+) -> tuple[str, str] | None:
     """Return "identifier" or "index column", and why, for a column that only names rows."""
     if UNNAMED.fullmatch(name):
         return "index column", "it has no name"
@@ -103,9 +106,9 @@ def _names_rows(name: str, kind: Kind, values: Sequence[Any], rows: int) -> tupl
     if looks_like_identifier(name):
         return "identifier", f"an identifier: it is named {name!r}, and all values differ"
     last = WORD.findall(words)[-1:]
-    if kind == "number" and rows == len(values) >= ENOUGH and not TIMES.intersection(last):
+    if may_count and len(values) >= ENOUGH and not TIMES.intersection(last):
         first = values[0]
-        if first in (0.0, 1.0) and [*values] == [first + k for k in range(rows)]:
+        if first in (0.0, 1.0) and [*values] == [first + k for k in range(len(values))]:
             return "index column", f"an index: it counts the rows from {first:.0f}"
     return None
 
@@ -200,7 +203,8 @@ def faults_of(columns: Sequence[ColumnAccount]) -> list[PoolwiseError]:
 def no_feature(where: str, columns: Sequence[ColumnAccount]) -> BadColumns:
     """Return the error for a target of which every column is left out."""
     why = "; ".join(f"{c.name!r}: {c.why}" for c in columns if not c.use)
-    return BadColumns(f"No column of {where} can be used as a feature ({why}).")
+    hint = "Give at least one column that varies and does not only name rows."
+    return BadColumns(f"No column of {where} can be used as a feature ({why}).", hint)
 
 
 def only_in_sources(
