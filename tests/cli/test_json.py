@@ -25,7 +25,9 @@ COLUMNS = {
     "columns": [
         {"name": str, "table": str, "kind": str, "use": str, "why": str, "lacking_in": [str]}
     ],
-    "tables": [{"name": str, "rows": int, "without_response": int}],
+    "tables": [
+        {"name": str, "rows": int, "without_response": int, "filled": int, "lacks": [str]}
+    ],
 }
 MAYBE = (*NUMBER, type(None))
 VERDICT |= {"probability": MAYBE, "change": MAYBE}

@@ -97,7 +97,7 @@ def _known(column: nw.Series[Any]) -> NDArray[np.generic] | None:
     kind = column.dtype
     if kind in (nw.String, nw.Categorical, nw.Enum):
         return np.array(column.drop_nulls().cast(nw.String).to_list(), dtype=np.str_)
-    if kind.is_temporal():
+    if kind in (nw.Date, nw.Datetime):
         return np.asarray(column.drop_nulls().to_numpy(), dtype="datetime64[us]")
     if not kind.is_numeric():
         return None

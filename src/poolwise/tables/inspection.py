@@ -161,7 +161,7 @@ def _uninformative(column: Column, counts: Mapping[str, float]) -> tuple[str, st
     if len(column.levels or ()) == 1:
         return (
             "constant",
-            f"only {plural(int(rows - own), 'row')} of {rows:,.0f} are not {kept[0]!r}",
+            f"{kept[0]!r} in all of its {rows:,.0f} rows but {rows - own:,.0f}",
         )
     return None
 
