@@ -17,7 +17,7 @@ from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.numerics.options import Precision, chosen
 from poolwise.tables.encoding import Column, encoded
-from poolwise.tables.row_splitter import Tally
+from poolwise.tables.row_splitter import Piece, Tally
 from poolwise.tables.rows import Pattern, TableRows, pattern_name
 from poolwise.tables.streamed_rows import StreamedRows
 
@@ -101,15 +101,27 @@ class GapRows:
             yield from self.rows.blocks(names)
             return
         splitter = self.rows.splitter
-        for piece in splitter.pieces(self.rows.table.parts(splitter.names), Tally()):
-            there = splitter.names_of(piece.lacks)
-            block = np.full((len(piece.arrays[-1]), len(names)), np.nan)
-            values = np.column_stack(piece.arrays)
-            for j, name in enumerate(names):
-                if name in there:
-                    block[:, j] = values[:, there.index(name)]
-            w = piece.weights
-            yield (block, None) if w is None else (block[w > 0.0], w[w > 0.0])
+        for split in splitter.slices(self.rows.table.parts(splitter.names), Tally()):
+            if not split:
+                continue
+            in_order = np.argsort(np.concatenate([piece.place for piece in split]))
+            blocks = [_with_gaps(piece, splitter.names_of(piece.lacks), names) for piece in split]
+            block = np.concatenate(blocks)[in_order]
+            if split[0].weights is None:
+                yield block, None
+                continue
+            w = np.concatenate([piece.weights for piece in split])[in_order]
+            yield block[w > 0.0], w[w > 0.0]
+
+
+def _with_gaps(piece: Piece, there: Sequence[str], names: Sequence[str]) -> Array:
+    """Return the values of columns of a piece, NaN for those that it lacks."""
+    values = np.column_stack(piece.arrays)
+    block = np.full((len(values), len(names)), np.nan)
+    for j, name in enumerate(names):
+        if name in there:
+            block[:, j] = values[:, there.index(name)]
+    return block
 
 
 class ReadRows(NamedTuple):

@@ -32,6 +32,7 @@ class Piece(NamedTuple):
     arrays: list[Array]  # the encoded columns they have, and the response last
     weights: Array | None
     where: str
+    place: NDArray[np.intp]  # of the rows in a slice of the table
 
 
 @dataclass
@@ -99,6 +100,11 @@ class RowSplitter:
 
     def pieces(self, parts: Iterator[Part], tally: Tally) -> Iterator[Piece]:
         """Split all parts, and count the rows that lack a value."""
+        for split in self.slices(parts, tally):
+            yield from split
+
+    def slices(self, parts: Iterator[Part], tally: Tally) -> Iterator[list[Piece]]:
+        """Yield the pieces of a slice of rows at a time."""
         at_once = rows_at_once(len(self.names_of(())))
         file, own = "", Tally()
         for long_part in parts:
@@ -109,7 +115,7 @@ class RowSplitter:
                 split, nulls = self._split(part)
                 own.add(nulls)
                 tally.add(nulls)
-                yield from split
+                yield split
         self._end_of_file(file, own)
 
     def _end_of_file(self, file: str, own: Tally) -> None:
@@ -178,11 +184,16 @@ class RowSplitter:
             names = {*absent, *(c.name for c, out in zip(has, lacks, strict=True) if out)}
             self._check_finite(kept, names, part)
             own = None if weights is None else weights[index]
-            pieces.append(self._piece(names, kept, own, part))
+            pieces.append(self._piece(names, kept, own, part, index))
         return pieces, tally
 
     def _piece(
-        self, lacks: Collection[str], arrays: list[Array], weights: Array | None, part: Part
+        self,
+        lacks: Collection[str],
+        arrays: list[Array],
+        weights: Array | None,
+        part: Part,
+        index: NDArray[np.intp] | None = None,
     ) -> Piece:
         if weights is not None:
             try:
@@ -191,7 +202,8 @@ class RowSplitter:
                 what = f"In column {self.weights!r} of {part.where}: {error.message}"
                 raise BadWeights.of(what) from None
         ordered = tuple(c.name for c in self.columns if c.name in lacks)
-        return Piece(ordered, arrays, weights, part.where)
+        index = np.arange(len(arrays[-1])) if index is None else index
+        return Piece(ordered, arrays, weights, part.where, index)
 
     def _check_finite(self, arrays: list[Array], lacks: Collection[str], part: Part) -> None:
         there = [*(c.name for c in self.columns if c.name not in lacks), *self._responses]
