@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from poolwise._typing import Array
@@ -124,6 +124,24 @@ class FittedModel:
                 "coefficients.",
             )
         return line
+
+
+class FittedAttributes(BaseEstimator):
+    """The attributes of a fitted estimator: fields of `FittedModel`, with an underscore added."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a fitted attribute."""
+        if name in ATTRIBUTES and "_fitted" in self.__dict__:
+            return getattr(self._fitted, name[:-1])
+        return object.__getattribute__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *getattr(vars(self).get("_fitted"), "attributes", ())]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 def solved(

@@ -17,8 +17,8 @@ from poolwise.linear.joint import Joint, joint_of
 from poolwise.linear.response_transform import Statistic
 from poolwise.methods import solved_without
 from poolwise.model.fitted_model import FittedModel, fitted
+from poolwise.tables.checked_tables import open_rows
 from poolwise.tables.encoding import Column, encoded
-from poolwise.tables.intake import open_rows
 from poolwise.tables.memory import Table
 from poolwise.wording import listed
 

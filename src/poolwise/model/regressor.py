@@ -10,7 +10,7 @@ from poolwise._typing import Array
 from poolwise.linear.problem import Method
 from poolwise.linear.response_transform import Statistic
 from poolwise.methods import DEFAULT_METHOD
-from poolwise.model.fitted_model import ATTRIBUTES, all_or_nothing, fit_kept, fitted, warn
+from poolwise.model.fitted_model import FittedAttributes, all_or_nothing, fit_kept, fitted, warn
 from poolwise.model.prediction import intervals, predictions
 from poolwise.model.saving import Saving
 from poolwise.model.summary import Summary, summary_of
@@ -19,12 +19,11 @@ from poolwise.numerics.options import Precision
 from poolwise.tables.encoding import MAX_LEVELS
 
 
-class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
+class PooledRegressor(Updating, Saving, FittedAttributes, RegressorMixin, BaseEstimator):
     """Regression on a complete target and on sources that lack some of its columns.
 
     ``X, y`` is the target; history goes into ``sources``, so that cross-validation splits the
-    target only. Without ``sources``, a block of rows of ``X`` that lack the same columns is
-    history. Other missing values are filled, and their rows weigh less.
+    target only, or is a block of rows of ``X`` that lack the same columns. Other gaps are filled.
 
     Parameters
     ----------
@@ -34,15 +33,13 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
     response : str, default="y"
         Name of the response if ``y`` does not have a name.
     response_transform : {"log", "sqrt"} or pair of functions, optional
-        Scale on which the response of target and sources is linear: a pair is (forward, inverse).
-        Predictions and intervals are of the response itself.
+        Scale of the response of all tables, which predictions are brought back from.
     max_levels : int, default=50
         The most frequent levels of a text column that keep an indicator; levels beyond, and those
         that fewer than 5 rows have, count as *other*, or get the column's mean effect.
     strict : bool, default=False
-        Whether columns and rows that cannot be used as they are raise one error that lists them,
-        instead of being left out, merged or converted; see ``account_``. So do levels of rows to
-        predict that no table had at fit, which else count as *other* or get the mean effect.
+        Whether columns, rows and levels that cannot be used as they are raise one error that lists
+        them, instead of being left out, merged or converted; see ``account_``.
     precision : {"auto", "fast", "accurate", "exact"}, default="auto"
         Digits of sums: one double (fast), two (4 times the time), all (6 times), or as needed.
     n_jobs : int, optional
@@ -55,10 +52,9 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         lines and trees does not have these three, nor ``coef_cov_`` and ``standard_errors_``.
     coef_cov_, standard_errors_ : array of shape (d, d) or None, array of shape (d + 1,) or None
         Covariance of the coefficients; standard errors of intercept and coefficients.
-    conflict_ : dict of str to float
-        Probability that a source contradicts the target, where the method judges it.
-    transfer_gain_ : float or None
-        Expected reduction of the squared error against least squares on the target.
+    conflict_, transfer_gain_ : dict of str to float, float or None
+        Probability that a source contradicts the target; expected reduction of the squared error
+        against least squares on the target.
     account_ : Account or None
         What each column of the tables is, what was done with it, and why; it prints as text.
     optional_columns_ : list of str
@@ -126,9 +122,7 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, return_std: bool = False, statistic: Statistic = "mean") -> Any:
-        """Predict the response.
-
-        A gap is NaN. A data frame may lack ``optional_columns_``.
+        """Predict the response of rows, in which a gap is NaN.
 
         Parameters
         ----------
@@ -174,17 +168,3 @@ class PooledRegressor(Updating, Saving, RegressorMixin, BaseEstimator):
         Summary
         """
         return summary_of(fitted(self), () if X is None else predictions(self, X).cautions)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return a fitted attribute, which is the field of `FittedModel` without underscore."""
-        if name in ATTRIBUTES and "_fitted" in self.__dict__:
-            return getattr(self._fitted, name[:-1])
-        return object.__getattribute__(self, name)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *getattr(vars(self).get("_fitted"), "attributes", ())]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

@@ -24,8 +24,9 @@ from poolwise.model.fitted_model import all_or_nothing, check_options, fitted, s
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
 from poolwise.numerics.options import PRECISIONS, Precision, checked_jobs
+from poolwise.tables.checked_tables import checked_response, open_rows
 from poolwise.tables.encoding import Levels
-from poolwise.tables.intake import MomentsIntake, checked_response, open_rows, read_tables
+from poolwise.tables.intake import MomentsIntake, read_tables
 from poolwise.tables.memory import ArrayTable, Table, name_of
 from poolwise.tables.moments_intake import as_moments, gather_moments
 from poolwise.tables.moments_table import MomentsTable, kinds_of

@@ -6,19 +6,15 @@ rows are summed.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import column_or_1d, validate_data
 
 from poolwise.errors import (
-    BadColumns,
     LeftOut,
     NotNumeric,
     PoolwiseError,
@@ -31,6 +27,7 @@ from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.numerics.chunks import weights_as_numbers
 from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
+from poolwise.tables.checked_tables import checked, checked_response
 from poolwise.tables.column_account import Account, ColumnAccount, TableAccount
 from poolwise.tables.encoding import (
     MAX_LEVELS,
@@ -55,13 +52,11 @@ from poolwise.tables.inspection import (
     swapped,
 )
 from poolwise.tables.memory import (
-    ArrayTable,
     Table,
     name_of,
     open_table,
     response_numbers,
     says_yes_or_no,
-    unmasked,
 )
 from poolwise.tables.moments_table import (
     MomentsTable,
@@ -83,7 +78,6 @@ from poolwise.tables.sources import (
 )
 from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.tables.text_values import Kind
-from poolwise.wording import listed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -419,80 +413,3 @@ def _read_again(moments: Moments, rows: Pattern, better: Kept) -> Moments:
     if PRECISIONS.index(moments.precision) < PRECISIONS.index(better):
         return rows.moments(better)
     return moments
-
-
-def checked(estimator: BaseEstimator, X: Any, y: Any = "no_validation", *, reset: bool) -> Table:
-    """Open a table whose names and shape scikit-learn has checked."""
-    y = y if y is None else "no_validation"
-    if _is_frame(X):
-        table = open_table(X, "X")  # first: its errors are more specific than those of scikit-learn
-        validate_data(estimator, _native(X), y, reset=reset, skip_check_array=True)
-        return table
-    if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.shape[1]:
-        validate_data(estimator, X, y, reset=reset, skip_check_array=True)
-    else:
-        X = unmasked(X) if np.ma.isMaskedArray(X) else X
-        X = validate_data(
-            estimator,
-            X,
-            y,
-            reset=reset,
-            dtype="numeric",
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-        )
-    return open_table(X, "X")
-
-
-def checked_response(y: Any) -> Any:
-    """Let scikit-learn check a response, unless it is a vector or a series, which has a name."""
-    is_series = hasattr(y, "to_list") or hasattr(y, "to_pylist")
-    is_vector = isinstance(y, np.ndarray) and y.ndim == 1
-    return y if is_series or is_vector else column_or_1d(y, warn=True)
-
-
-def open_rows(
-    estimator: BaseEstimator, X: Any, columns: Sequence[Column], optional: Collection[str] = ()
-) -> tuple[Table, list[Column]]:
-    """Open a table to predict, with those of the columns at fit that it has.
-
-    Columns that were left out at fit may be there or not; a note names further ones.
-    """
-    at_fit: Any = getattr(estimator, "feature_names_in_", ())
-    if not _is_frame(X):
-        if texts := [c.name for c in columns if c.kind in ("text", "date")]:
-            raise NotNumeric.of(texts[0], "held text at fit", "Give a data frame, not an array.")
-        array = checked(estimator, X, reset=False)
-        assert isinstance(array, ArrayTable)
-        names = tuple(map(str, at_fit)) or tuple(c.name for c in columns)
-        return ArrayTable(array.values, names), list(columns)
-    table = open_table(X, "X")
-    there = [c for c in columns if c.name in table.names]
-    lacking = {c.name for c in columns}.difference(table.names)
-    if lacking - {*optional} or not len(at_fit):
-        validate_data(estimator, _native(X), "no_validation", reset=False, skip_check_array=True)
-    used = [c.name for c in there]
-    if used != [n for n in table.names if n in used]:
-        what = f"X has its columns in the order {listed([n for n in table.names if n in used])}."
-        raise BadColumns(what, f"It must have the columns {listed(used)}, in this order.")
-    if len(at_fit) and (extra := [n for n in table.names if n not in at_fit]):
-        what = f"X has {listed(extra)}, not there at fit: ignored."
-        warnings.warn(LeftOut(what, extra=tuple(extra)), stacklevel=4)
-    return table, there
-
-
-def _native(X: Any) -> Any:
-    """Return the data frame itself, which scikit-learn knows."""
-    return X.frame.to_native() if isinstance(X, FrameTable) else X
-
-
-def _is_frame(X: Any) -> bool:
-    """Return whether X is a data frame; one of Dask counts, so that it raises an error later."""
-    if isinstance(X, np.ndarray):
-        return False
-    if isinstance(X, FrameTable):  # opened by the command line, which names the file
-        return True
-    if nw.dependencies.is_dask_dataframe(X):
-        return True
-    is_stream = hasattr(X, "__arrow_c_stream__") or hasattr(X, "collect")
-    return bool(nw.dependencies.is_into_dataframe(X)) or (is_stream and not hasattr(X, "__array__"))
