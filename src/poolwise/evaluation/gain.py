@@ -15,6 +15,7 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods import DEFAULT_METHOD, name_of_method
 
+FAR_OFF = 1.5  # times the error of the target alone: least squares that explodes is no rival
 ROUNDING = 1e-12  # share of the noise up to which a gain is zero
 
 
@@ -73,8 +74,9 @@ class Gain(Findings):
     Parameters
     ----------
     lines : tuple of GainLine
-        Over Bayes pooling of the target alone; over least squares on the target, if the target
-        determines it; and the gain of another fit, if one was given.
+        Over Bayes pooling of the target alone; over least squares on the target, unless its
+        expected error is more than 1.5 times as large; and the gain of another fit, if one was
+        given.
     """
 
     lines: tuple[GainLine, ...]
@@ -154,10 +156,12 @@ def gain(
     risk = Risk.of(problem, posterior)
     if not problem.sources or not risk.noise:
         return Gain(())
-    bases = {"the target alone": solved(without_sources(problem))}
-    least_squares = problem.target_fit
+    alone, least_squares = solved(without_sources(problem)), problem.target_fit
+    bases = {"the target alone": alone}
     if least_squares.noise is not None and not least_squares.cautions:
-        bases["least squares on the target"] = least_squares
+        errors = [risk.noise + risk.own + risk.distance(base) for base in (least_squares, alone)]
+        if errors[0] <= FAR_OFF**2 * errors[1]:
+            bases["least squares on the target"] = least_squares
     lines = [_line(risk, "history", risk.posterior, n, base) for n, base in bases.items()]
     if fit is not None:
         over, base = list(bases.items())[-1]

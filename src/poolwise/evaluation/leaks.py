@@ -16,14 +16,16 @@ from poolwise.tables.memory import Table
 
 # The last word of the name of a column of identifiers, or of times.
 IDENTIFIERS = re.compile(
-    "account|animal|client|customer|device|employee|firm|guid|house|household|id|ident|identifier|"
-    "ids|key|machine|member|no|nr|patient|person|plant|player|product|pupil|respondent|school|sensor|"
-    "serial|site|station|store|student|subject|user|uuid|worker"
+    "account|animal|bank|client|clinic|company|customer|device|employee|farm|firm|fund|guid|"
+    "hospital|house|household|id|ident|identifier|ids|key|machine|member|no|nr|patient|person|plant|"
+    "player|product|pupil|respondent|school|sensor|serial|site|station|store|student|subject|user|"
+    "uuid|worker"
 )
 TIMES = re.compile("date|datetime|day|hour|month|time|timestamp|week|year")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 FEW, MANY = 10, 20  # values of a column with such a name, and of one without
 MOST_ROWS = 20.0  # per value of a column without such a name
+FEW_ROWS = 4.0  # per value of a text: it names units
 EVEN = 0.8  # share of the numbers that have equally many rows, as in a panel
 
 
@@ -71,7 +73,8 @@ def repeated_values(name: str, column: nw.Series[Any]) -> int:
         return 0
     if values.dtype.kind in "OU":  # codes have digits, categories have not
         codes = sum(any(c.isdigit() for c in text) for text in found)
-        return len(found) if 2 * codes > len(found) else 0
+        is_name = len(values) <= FEW_ROWS * len(found)
+        return len(found) if is_name or 2 * codes > len(found) else 0
     often = np.bincount(counts).argmax()
     is_panel = often > 1 and (counts == often).mean() >= EVEN
     is_sorted = np.count_nonzero(values[1:] != values[:-1]) == len(found) - 1

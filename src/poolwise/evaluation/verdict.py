@@ -237,7 +237,9 @@ def verdict(
     begun = _begun(first, about if first.basis == "expected" else "")
     if both is not None:
         sure = probability(both.confidence or 0.0)
-        begun = f"Measured and expected with {both.method}: {SAID[both.level]} (probability {sure})"
+        begun = f"Measured and expected with {both.method}: {SAID[both.level]}"
+        unclear = both.level not in ("helps", "probably_helps")
+        begun += f" ({'helps with ' if unclear else ''}probability {sure})"
     return Verdict(
         judged.level,
         first.basis,

@@ -259,10 +259,10 @@ def new_levels(column: str, new: Sequence[str], levels: Sequence[str]) -> BadLev
 def unseen_levels(column: str, unseen: Sequence[str], levels: Sequence[str]) -> BadLevels:
     """Return the error of strict models for rows to predict that have unknown levels."""
     return BadLevels(
-        f"Column {column!r} holds {listed(unseen)}, which no table had at fit; the levels are "
-        f"{listed(levels)}.",
+        f"Column {column!r} holds {listed(unseen)}, which no table had at fit, or too rarely; the "
+        f"levels are {listed(levels)}.",
         "Map them to a known level, or use PooledRegressor(strict=False), which predicts such rows "
-        "with the mean effect of the column.",
+        "as other levels or with the mean effect of the column.",
         column=column,
         unseen=unseen,
     )

@@ -21,6 +21,8 @@ from poolwise.tables.row_splitter import Piece, Tally
 from poolwise.tables.rows import Pattern, TableRows, pattern_name
 from poolwise.tables.streamed_rows import StreamedRows
 
+FEWEST = 3  # rows that have the columns which a block of history lacks
+
 
 @dataclass(frozen=True, eq=False)
 class GapRows:
@@ -69,8 +71,10 @@ class GapRows:
     def moments(self, precision: Precision = "auto", *, intercept: bool = True) -> Moments:
         """Return the moments of the filled rows; they are never exact."""
         if precision not in self._found:
-            assert self.rows.response is not None  # fit has one
-            names = (*encoded(self.columns), self.rows.response)
+            own = self.rows
+            response = own.response if isinstance(own, TableRows) else own.named
+            assert response is not None  # fit has one
+            names = (*encoded(self.columns), response)
             each = []
             for piece in self.patterns.values():
                 is_free = precision == "auto" and isinstance(piece, TableRows)  # of a second pass
@@ -78,7 +82,7 @@ class GapRows:
                 each.append(piece.moments(kept, intercept=intercept))
             self._found[precision] = filled(
                 names,
-                self.rows.response,
+                response,
                 each,
                 before=self.before,
                 others=self.others,
@@ -188,7 +192,8 @@ def split_by_block(
         if pattern_name("rows", [names[j] for j in lacks], given, known) in known:
             return True
         coefficients = sum(k for j, k in enumerate(outputs) if j not in lacks) + intercept
-        return is_stacked and len(lacks) < len(names) and rows > coefficients
+        has_them = int((~missing[:, list(lacks)]).all(axis=1).sum())
+        return is_stacked and len(lacks) < len(names) and rows > coefficients and has_them >= FEWEST
 
     found = _split(missing, is_block)
     return {tuple(names[j] for j in lacks): index for lacks, index in found.items()}

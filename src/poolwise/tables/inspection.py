@@ -25,7 +25,7 @@ from poolwise.wording import capital, listed, plural
 
 ENOUGH = 20  # values that show whether a text is different in nearly every row
 NEARLY = 0.9  # of all values
-LITTLE = 0.1  # of all rows: a text is left out if its most frequent levels have less
+LITTLE = 0.25  # of all rows: a text is left out if its most frequent levels have less
 UNNAMED = re.compile(r"|unnamed: ?\d+", re.IGNORECASE)
 INDEX = {"index", "rownames", "row_names", "row.names", "rowname", "row", "rowid", "row_id"}
 ID_WORDS = {"id", "ids", "key", "uuid", "guid", "uid", "pid", "nr", "identifier", "rownames"}
@@ -126,7 +126,7 @@ def describe(
     if column.kind == "digits":
         why = "stored as text and read as numbers"
     if name in inspection.constant and column.kind != "text":
-        kind, use = "constant", f"one value in {inspection.where}; history may show its effect"
+        kind, use = "constant", f"one value in {inspection.where}; only history may show its effect"
         if len(lacking) == len(sources):
             use = "one value, which has no effect"
     if column.kind == "date":
@@ -177,7 +177,8 @@ def _merged(
         more = f" and {len(rest) - 3:,} more" if len(rest) > 3 else ""
         them = f"{listed(few)}{more} ({plural(int(sum(rest.values())), 'row')})"
         then = "get the mean effect" if column.other is None else f"count as {column.other!r}"
-        seen = f"rare or beyond {max_levels}" if len(counts) > max_levels else "rare"
+        is_full = len(column.levels or ()) >= max_levels
+        seen = f"rare or beyond {max_levels}" if is_full else "rare"
         said.append(f"{them}, {seen}, {then}")
     if aliases:
         pairs = [f"{other!r} is {level!r}" for other, level in list(aliases.items())[:3]]
@@ -196,7 +197,8 @@ def faults_of(columns: Sequence[ColumnAccount]) -> list[PoolwiseError]:
             faults.append(NotNumeric.of(c.name, f"of {c.table} is {c.why}", "Convert it."))
         elif c.why:
             what = f"In column {c.name!r}, levels would be merged: {c.why}."
-            faults.append(BadLevels(what, "Merge or correct them, or raise max_levels."))
+            more = ", or raise max_levels" if "or beyond" in c.why else ""
+            faults.append(BadLevels(what, f"Merge or correct them, or drop the column{more}."))
     return faults
 
 

@@ -117,6 +117,11 @@ class StreamedRows:
         how = (table.weights, table.nulls, self.transform, self.answer, self.strict)
         return RowSplitter(self.columns, self.response, *how)
 
+    @property
+    def named(self) -> str | None:
+        """Name of the transformed response."""
+        return None if self.response is None else self.transform.named(self.response)
+
     def by_pattern(
         self, precision: Precision = "auto", *, intercept: bool = True
     ) -> dict[Lacks, StreamedPattern]:

@@ -221,3 +221,15 @@ def test_errors_are_compared_in_the_units_of_the_response(tables):
     other = {"own": PooledRegressor(response_transform="sqrt")}
     with pytest.raises(BadOption, match="that of the comparison"):
         compare(X, y, response_transform="log", methods=other)
+
+
+def test_files_with_gaps_are_transformed_as_in_memory(tables, tmp_path):
+    X, y, X_old, y_old = tables
+    holes = X_old.copy()
+    holes.loc[::7, "a"] = np.nan
+    holes.assign(price=y_old).to_csv(tmp_path / "old.csv", index=False)
+    found, expected = (
+        PooledRegressor(response_transform="log").fit(X, y, sources={"old": source})
+        for source in (tmp_path / "old.csv", (holes, y_old))
+    )
+    assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
