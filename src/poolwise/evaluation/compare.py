@@ -133,7 +133,7 @@ def compare(
         precision=precision,
         transform=ResponseTransform.of(response_transform),
     )
-    for caution in (*told, *intake.cautions, *suspicions(intake.problem, intake.dates)):
+    for caution in (*told, *intake.cautions, *suspicions(intake.problem, intake.without_units)):
         warnings.warn(caution, stacklevel=2)
     return compare_intake(
         intake, methods=methods, splitting=splitting, random_state=random_state, progress=progress

@@ -19,7 +19,7 @@ from poolwise.evaluation.risk import without_sources
 from poolwise.evaluation.splitting import FEWEST, Fold, Positions, Splitting
 from poolwise.linear.fit import Fit
 from poolwise.linear.gaps import FilledFit
-from poolwise.linear.problem import Method
+from poolwise.linear.problem import Method, Problem
 from poolwise.methods import METHODS, is_method, method_of, needs_rows, with_seed
 from poolwise.methods.boosting.booster import THREADS_PAY
 from poolwise.model.regressor import PooledRegressor
@@ -92,7 +92,7 @@ class TargetRows:
     X: Array
     y: Array
     w: Array | None
-    _found: dict[Any, Pattern] = field(default_factory=dict, repr=False)
+    _found: dict[Any, Problem] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, intake: Intake) -> TargetRows:
@@ -140,6 +140,17 @@ class TargetRows:
         self, method: Method, train: Positions, intercept: bool, history: bool = True
     ) -> Fit:
         """Fit a method of poolwise on some target rows, with all of the history or without it."""
+        problem = self._problem(train, intercept, history)
+        fit, own = method.solve(problem), problem.target_rows
+        return FilledFit(fit, own.joint) if isinstance(own, GapRows) else fit
+
+    def _problem(self, train: Positions, intercept: bool, history: bool) -> Problem:
+        """Return the problem of some target rows, which all methods of a fold share."""
+        key = np.asarray(train).tobytes(), intercept, history
+        if key in self._found:
+            return self._found[key]
+        if not any(known[0] == key[0] for known in self._found):
+            self._found.clear()  # folds come one after the other
         rows = TableRows(
             ArrayTable(self.X[train], self.names),
             tuple(Column(n) for n in self.names),
@@ -151,13 +162,13 @@ class TargetRows:
         problem = replace(self.intake.problem, intercept=intercept)
         problem = problem if history else without_sources(problem)
         own: Pattern = rows
+        precision = self.intake.precision
         if np.isnan(self.X).any():
-            key = np.asarray(train).tobytes(), intercept, history
-            others = tuple(problem.sources.values())
-            own = self._found.setdefault(key, GapRows.of(rows, others=others))
-        target = own.moments(self.intake.precision, intercept=intercept)
-        fit = method.solve(replace(problem, target=target, target_rows=own))
-        return FilledFit(fit, own.joint) if isinstance(own, GapRows) else fit
+            own = GapRows.of(rows, others=tuple(problem.sources.values()))
+            precision = "fast"  # the error of filled values is far above that of doubles
+        target = own.moments(precision, intercept=intercept)
+        self._found[key] = replace(problem, target=target, target_rows=own)
+        return self._found[key]
 
     def _fit_stacked(self, estimator: Any, train: Positions) -> StackedFit:
         """Fit a user's estimator on all rows, with NaN where a source lacks a column."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from poolwise.errors import NoiseNotEstimable, PoolwiseWarning
 from poolwise.linear.problem import Problem
@@ -13,6 +15,9 @@ from poolwise.numerics.chunks import HEAVIEST, WEIGHTS
 from poolwise.numerics.least_squares import plain_residual
 from poolwise.numerics.options import check_number
 from poolwise.wording import rows_for
+
+# Noise that was found before: the sources are the same for all methods and in all folds.
+_KNOWN: WeakKeyDictionary[Moments, dict[tuple[Any, ...], float | None]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,16 @@ def noise_of(
     ddof: Ddof = "unbiased",
 ) -> float | None:
     """Return the noise that `regress` finds, without its coefficients where that is quicker."""
+    known = _KNOWN.setdefault(moments, {})
+    key = response, tuple(features), intercept, ddof
+    if key not in known:
+        known[key] = _noise_of(moments, response, features, intercept, ddof)
+    return known[key]
+
+
+def _noise_of(
+    moments: Moments, response: str, features: Sequence[str], intercept: bool, ddof: Ddof
+) -> float | None:
     free = moments.weight - len(features) - intercept
     if intercept and free > 0 and ddof in ("unbiased", "mle"):
         at = [moments.place[n] for n in features]

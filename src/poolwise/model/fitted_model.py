@@ -154,7 +154,7 @@ def solved(
     problem = intake.problem
     fit = own.solve(problem)
     parts = fit.parts()
-    told = (*intake.cautions, *suspicions(problem, intake.dates), *parts.linear.cautions)
+    told = (*intake.cautions, *suspicions(problem, intake.without_units), *parts.linear.cautions)
     model = FittedModel(
         method=own if parts.chosen is None else parts.chosen,
         columns=intake.columns,

@@ -17,8 +17,8 @@ SCALE_RATIO = 8.0  # degrees Fahrenheit are 1.8 times degrees Celsius, feet 3.3 
 LOCATION_STEP = 3.0  # in mean standard deviations; Fahrenheit against Celsius is about 4
 
 
-def suspicions(problem: Problem, dates: Collection[str] = ()) -> Iterator[PoolwiseWarning]:
-    """Yield a warning for each thing that looks wrong; ``dates`` differ between tables anyway."""
+def suspicions(problem: Problem, without_units: Collection[str] = ()) -> Iterator[PoolwiseWarning]:
+    """Yield a warning for each thing that looks wrong; some columns have no units to compare."""
     target, y, own_name = problem.target, problem.response, problem.target_name
     own = target.place[y]
     varies = np.count_nonzero(target.low < target.high) - (target.low[own] < target.high[own])
@@ -57,7 +57,7 @@ def suspicions(problem: Problem, dates: Collection[str] = ()) -> Iterator[Poolwi
     for name, source in problem.sources.items():
         if source.rows < ENOUGH_ROWS:
             continue
-        for caution in _of_columns(name, source, problem, dates):
+        for caution in _of_columns(name, source, problem, without_units):
             # Rows that lack a column are part of their table, which has its units once.
             key = name.partition(" without ")[0], str(caution.about.get("column"))
             if "column" not in caution.about or not (_is_in_target(name, problem) or key in told):
@@ -79,11 +79,11 @@ def _is_constant(column: str, problem: Problem) -> bool:
 
 
 def _of_columns(
-    name: str, source: Moments, problem: Problem, dates: Collection[str]
+    name: str, source: Moments, problem: Problem, without_units: Collection[str]
 ) -> Iterator[PoolwiseWarning]:
     """Compare all columns at once, since this runs in every fit."""
     target = problem.target
-    features = [n for n in problem.features if n in source.place and n not in dates]
+    features = [n for n in problem.features if n in source.place and n not in without_units]
     columns = (*features, problem.response)
     theirs, ours = ([table.place[n] for n in columns] for table in (source, target))
     low, high = target.low[ours], target.high[ours]

@@ -94,9 +94,9 @@ class MomentsIntake:
     account: Account | None = None  # of all columns and rows, unless moments alone were given
 
     @property
-    def dates(self) -> list[str]:
-        """Names of the columns of dates."""
-        return [c.name for c in self.columns if c.kind == "date"]
+    def without_units(self) -> list[str]:
+        """Names of the encoded columns of texts and dates, which have no units to compare."""
+        return [output for c in self.columns if c.kind in ("text", "date") for output in c.outputs]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
