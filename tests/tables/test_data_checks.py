@@ -186,5 +186,21 @@ def test_parts_of_one_table_are_not_held_against_each_other():
     assert len(units_of(gather(X[40:], y[40:], sources={"old": (old, y_old)}).problem)) == 1
 
 
-def units_of(problem):
-    return [str(caution) for caution in suspicions(problem) if "Other units" in str(caution)]
+def test_indicators_of_texts_and_dates_have_no_units():
+    rng = np.random.default_rng(0)
+
+    def table(rows, rare, since):
+        kind = np.where(np.arange(rows) < rare, "rare", np.where(rng.random(rows) < 0.5, "a", "b"))
+        day = pd.Timestamp(since) + pd.to_timedelta(np.arange(rows), unit="D")
+        X = pd.DataFrame({"a": rng.normal(size=rows), "kind": kind, "day": day.astype(str)})
+        X.loc[rows - 3 :, ["kind", "day"]] = None  # their fills are no zeros and ones
+        return X, pd.Series(rng.normal(size=rows), name="y")
+
+    taken = gather(*table(300, 0, "2020-01-01"), sources={"old": table(900, 40, "2012-01-01")})
+    assert units_of(taken.problem)
+    assert units_of(taken.problem, taken.without_units) == []
+
+
+def units_of(problem, without_units=()):
+    found = suspicions(problem, without_units)
+    return [str(caution) for caution in found if "Other units" in str(caution)]

@@ -165,7 +165,8 @@ class TargetRows:
         precision = self.intake.precision
         if np.isnan(self.X).any():
             own = GapRows.of(rows, others=tuple(problem.sources.values()))
-            precision = "fast"  # the error of filled values is far above that of doubles
+            if precision == "auto":
+                precision = "fast"  # the error of filled values is far above that of doubles
         target = own.moments(precision, intercept=intercept)
         self._found[key] = replace(problem, target=target, target_rows=own)
         return self._found[key]
