@@ -1,6 +1,7 @@
 """Tables with gaps: their moments are as informative as their rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -153,3 +154,19 @@ def test_trees_are_grown_on_filled_rows():
     X, y = drawn(60)
     model = fitted(holed(X, 0.2), y, "boosted_pooling")
     assert np.isfinite(model.predict(holed(X, 0.2, 1))).all()
+
+
+def test_a_level_that_only_history_has_is_not_filled_into_rows_with_gaps():
+    rng = np.random.default_rng(0)
+    X_old, X = (
+        pd.DataFrame({"site": rng.choice([*"ABC"], n), "x": rng.normal(size=n)}) for n in (300, 80)
+    )
+    X["new"] = rng.normal(size=80)
+    X_old.loc[:9, "site"] = "Z"
+    y = (X["x"] + X["new"] + rng.normal(size=80)).rename("y")
+    y_old = (X_old["x"] + rng.normal(size=300)).rename("y")
+    X.loc[rng.random(80) < 0.15, "site"] = None
+    model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
+    assert model.problem_.target.is_constant("site=Z")
+    assert np.abs(model.coef_).max() < 3.0
+    assert model.standard_errors_[1:].max() < 3.0

@@ -1,10 +1,12 @@
 """Suspicions: what looks like a mistake is told, what is ordinary is not."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from poolwise import Moments
+from poolwise import Moments, PooledRegressor
 from poolwise.errors import DataWarning, NoiseNotEstimable
 from poolwise.linear.problem import Problem
 from poolwise.tables.data_checks import suspicions
@@ -204,3 +206,19 @@ def test_indicators_of_texts_and_dates_have_no_units():
 def units_of(problem, without_units=()):
     found = suspicions(problem, without_units)
     return [str(caution) for caution in found if "Other units" in str(caution)]
+
+
+def test_earlier_years_are_no_other_units():
+    rng = np.random.default_rng(0)
+    X, X_old = (
+        pd.DataFrame({"year": v, "x": rng.normal(size=len(v))})
+        for v in (
+            rng.integers(2018, 2020, 60).astype(float),
+            rng.integers(1980, 1986, 300).astype(float),
+        )
+    )
+    y = X["x"].to_numpy() + rng.normal(size=60)
+    y_old = X_old["x"].to_numpy() + rng.normal(size=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PooledRegressor().fit(X, y, sources=(X_old, y_old))

@@ -220,4 +220,9 @@ def _given(
         at = np.flatnonzero(at) if at.dtype == bool else at
         return np.array([place[k] for k in at.tolist() if k in place], dtype=np.intp)
 
-    return [(kept(train), kept(test)) for train, test in cv]
+    folds = [(kept(train), kept(test)) for train, test in cv]
+    for k, (train, test) in enumerate(folds):
+        if not (len(train) and len(test)) or np.intersect1d(train, test).size:
+            what = f"Split {k} of cv has no training rows, no test rows, or rows in both."
+            raise BadOption(what, "Give pairs of positions in X: training rows and test rows.")
+    return folds

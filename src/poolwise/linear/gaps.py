@@ -106,7 +106,13 @@ def filled(
     known = [m.select([n for n in m.names if n != response]) for m in others if len(m.names) > 1]
     given = [*patterns, *before]
     both = joint_of((*features, response), given, known)
-    x, d = both.select(features), len(features)
+    low, top = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+    for m in patterns:  # the range of values, not of fills
+        at_own = [names.index(n) for n in m.names]
+        low[at_own] = np.minimum(low[at_own], m.low)
+        top[at_own] = np.maximum(top[at_own], m.high)
+    own = [names.index(n) for n in features]
+    x, d = _with_constants(both.select(features), low[own], top[own]), len(features)
     each = [_filled(m, names, x) for m in patterns]
     B, left = both.given(np.array([d]), np.arange(d))
     weights, squares = _weights(
@@ -118,11 +124,6 @@ def filled(
     )
     at, high = total.place[response], total.scatter.high.copy()
     high[at, at] -= squares
-    low, top = np.full(len(names), np.inf), np.full(len(names), -np.inf)
-    for m in patterns:  # the range of values, not of fills
-        at_own = [names.index(n) for n in m.names]
-        low[at_own] = np.minimum(low[at_own], m.low)
-        top[at_own] = np.maximum(top[at_own], m.high)
     seen = low <= top
     made = replace(
         total,
@@ -133,6 +134,17 @@ def filled(
         sums=None,
     )
     return Filled(made, x)
+
+
+def _with_constants(x: Joint, low: Array, top: Array) -> Joint:
+    """Return the distribution in a table in which some columns have one value.
+
+    Other tables may show how such a column varies, and fills that vary a little would decide its
+    scale.
+    """
+    is_constant = low == top
+    mean, scale = np.where(is_constant, low, x.mean), np.where(is_constant, 0.0, x.scale)
+    return replace(x, mean=mean, scale=scale)
 
 
 def _filled(m: Moments, names: tuple[str, ...], x: Joint) -> _Pattern:

@@ -54,7 +54,7 @@ def residuals(
     out = np.flatnonzero(beyond > 0.0) if is_known else np.zeros(0, dtype=np.intp)
     out = out[np.argsort(-np.abs(left[out]), kind="stable")]
     weights = np.ones(rows) if intake.rows.weights is None else intake.rows.weights
-    far = set(out.tolist())
+    far, tested = set(out.tolist()), np.flatnonzero(~np.isnan(predicted))
 
     def point(k: int) -> dict[str, Any]:
         return {
@@ -67,9 +67,11 @@ def residuals(
 
     found = {
         "folds": min(folds, rows),
-        "rows": rows,
-        "share_inside": float(np.average(inside, weights=weights)) if is_known else None,
-        "points": [point(k) for k in _drawn(rows, out, random_state)],
+        "rows": len(tested),
+        "share_inside": (
+            float(np.average(inside[tested], weights=weights[tested])) if is_known else None
+        ),
+        "points": [point(k) for k in _drawn(tested, out, random_state)],
         "outliers": [point(k) for k in out[:LISTED].tolist()],
         "outlier_count": len(out),
     }
@@ -78,9 +80,9 @@ def residuals(
     return {**found, "text": f"{_text(found)}{scale}"}
 
 
-def _drawn(rows: int, out: NDArray[np.intp], random_state: int) -> list[int]:
-    if rows <= DRAWN:
-        return list(range(rows))
+def _drawn(rows: NDArray[np.intp], out: NDArray[np.intp], random_state: int) -> list[int]:
+    if len(rows) <= DRAWN:
+        return list(rows.tolist())
     some = np.random.default_rng(random_state).choice(rows, DRAWN, replace=False)
     return sorted({*some.tolist(), *out[:LISTED].tolist()})
 

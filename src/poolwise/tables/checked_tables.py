@@ -72,7 +72,9 @@ def open_rows(
     if used != [n for n in table.names if n in used]:
         what = f"X has its columns in the order {listed([n for n in table.names if n in used])}."
         raise BadColumns(what, f"It must have the columns {listed(used)}, in this order.")
-    if len(at_fit) and (extra := [n for n in table.names if n not in at_fit]):
+    account = getattr(getattr(estimator, "_fitted", None), "account", None)
+    known = {*at_fit, *(c.name for c in account.dropped)} if account else {*at_fit}
+    if len(at_fit) and (extra := [n for n in table.names if n not in known]):
         what = f"X has {listed(extra)}, not there at fit: ignored."
         warnings.warn(LeftOut(what, extra=tuple(extra)), stacklevel=4)
     return table, there

@@ -14,6 +14,7 @@ from poolwise.wording import capital, listed, rows_for
 
 ENOUGH_ROWS = 5  # fewer do not determine a scale
 SCALE_RATIO = 8.0  # degrees Fahrenheit are 1.8 times degrees Celsius, feet 3.3 times metres
+YEARS = (1800.0, 2200.0)  # history is of earlier ones
 LOCATION_STEP = 3.0  # in mean standard deviations; Fahrenheit against Celsius is about 4
 
 
@@ -106,10 +107,12 @@ def _of_columns(
     s_theirs, s_ours = _deviations(source, theirs), _deviations(target, ours)
     scale_differs = (s_theirs > SCALE_RATIO * s_ours) | (s_ours > SCALE_RATIO * s_theirs)
     moved = np.abs(m_theirs - m_ours) > LOCATION_STEP * (s_theirs + s_ours) / 2
-    for j in np.flatnonzero(varies & ~is_flat & ~is_indicator & (scale_differs | moved)):
+    is_year = (np.minimum(low, s_low) >= YEARS[0]) & (np.maximum(high, s_high) <= YEARS[1])
+    is_alike = is_flat | is_indicator | is_year
+    for j in np.flatnonzero(varies & ~is_alike & (scale_differs | moved)):
         yield DataWarning(
-            f"Column {columns[j]!r} of table {name!r} has mean {m_theirs[j]:.3g} and standard "
-            f"deviation {s_theirs[j]:.3g}; in {problem.target_name} they are {m_ours[j]:.3g} and "
+            f"Column {columns[j]!r} of table {name!r} has mean {m_theirs[j]:.6g} and standard "
+            f"deviation {s_theirs[j]:.3g}; in {problem.target_name} they are {m_ours[j]:.6g} and "
             f"{s_ours[j]:.3g}.",
             "Other units, or scaled in one table only? (A Pipeline transforms X alone: there, "
             "stack the rows with NaN instead.)",

@@ -21,6 +21,7 @@ from poolwise.tables.row_splitter import Piece, Tally
 from poolwise.tables.rows import Pattern, TableRows, pattern_name
 from poolwise.tables.streamed_rows import StreamedRows
 
+LEAST_SHARE = 0.15  # of all rows, from which those with the same gaps are history
 FEWEST = 3  # rows that have the columns which a block of history lacks
 
 
@@ -193,7 +194,9 @@ def split_by_block(
             return True
         coefficients = sum(k for j, k in enumerate(outputs) if j not in lacks) + intercept
         has_them = int((~missing[:, list(lacks)]).all(axis=1).sum())
-        return is_stacked and len(lacks) < len(names) and rows > coefficients and has_them >= FEWEST
+        if not is_stacked or len(lacks) == len(names) or has_them < FEWEST:
+            return False
+        return rows > coefficients and rows >= LEAST_SHARE * len(missing)
 
     found = _split(missing, is_block)
     return {tuple(names[j] for j in lacks): index for lacks, index in found.items()}

@@ -161,7 +161,7 @@ def _uninformative(column: Column, counts: Mapping[str, float]) -> tuple[str, st
     if len(column.levels or ()) == 1:
         return (
             "constant",
-            f"{kept[0]!r} in all of its {rows:,.0f} rows but {rows - own:,.0f}",
+            f"{kept[0]!r} in all but {rows - own:,.0f} of {rows:,.0f} rows of all tables",
         )
     return None
 

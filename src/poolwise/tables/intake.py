@@ -78,6 +78,7 @@ from poolwise.tables.sources import (
 )
 from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.tables.text_values import Kind
+from poolwise.wording import plural
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -235,6 +236,9 @@ def read_tables(
     found = inspect(target, where) if columns is None else Inspection.at_fit(columns, where)
     names, kinds = tuple(found.kinds), found.kinds
     target, numbers, weights, there = with_response(target, numbers, weights)
+    if is_new and rows_given and not target.rows:
+        what = f"None of the {plural(rows_given, 'row')} of {where} has the response {response!r}."
+        raise TooFewRows(what, "Is it the right column?")
     numbers = transform.transformed(numbers, response, where, weights)
     ours = target.levels(names, kinds)
     by_name = {n: ours.get(n) for n in names} if levels is None else kinds_of(levels)
@@ -301,7 +305,7 @@ def read_tables(
         rows[name] = rows_of(
             name, source, table, has, names, response, own_name, jobs, *read_as, strict=strict
         )
-        if not isinstance(table, StreamedTable) and not table.rows:
+        if isinstance(own_rows := rows[name], TableRows) and not own_rows.count:
             cautions.append(LeftOut.empty_source(name))
         matched = (*order, response)
         if extra := [n for n in table.names if n not in matched]:
