@@ -211,8 +211,8 @@ class TooFewRows(PoolwiseError):
             about = {"missing": dict(missing)}
         return cls(
             why,
-            "The target is the new data: every feature needs a value in some row, and every row a "
-            "response (0 sample(s) do, a minimum of 1 is required). In cross-validation of "
+            "The target is the new data: every feature needs a value in some row that has "
+            "a response (0 sample(s) qualify, a minimum of 1 is required). In cross-validation of "
             "stacked rows, split with poolwise.TargetSplit.",
             **about,
         )

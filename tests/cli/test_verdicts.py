@@ -56,6 +56,6 @@ def test_rows_with_missing_values_of_the_only_table_are_history_for_every_comman
     assert found["fit"]["headline"] == found["compare"]["headline"]
     assert found["compare"]["basis"] == "measured"
     said = quick(folder, monkeypatch, "fit", "recent.csv", "--label", "wear", "-o", "m.json")
-    assert "its 13 rows with missing values count as history" in " ".join(said.stderr.split())
+    assert "13 rows of recent.csv without load: history" in " ".join(said.output.split())
     later = json.loads(quick(folder, monkeypatch, "plan", "m.json", "--json").stdout)["verdict"]
     assert later["headline"] == found["plan"]["headline"]

@@ -219,3 +219,17 @@ def test_the_default_folds_are_those_of_five_folds_four_times():
     found = compare_intake(intake, methods=["data_pooling"])
     assert len(found.scores["data_pooling"]) == 20
     assert found.split == ""
+
+
+def test_a_list_of_splits_holds_rows_of_the_table_also_beside_times():
+    train, test = np.arange(30, 60), np.arange(10)
+    splitting = split_by(np.zeros((60, 1)), time=np.arange(60)[::-1], cv=[(train, test)])[1]
+    ((found, held),) = splitting.folds(np.zeros((60, 1)), np.zeros(60), np.arange(60), 1, 0)
+    assert (found.tolist(), held.tolist()) == (train.tolist(), test.tolist())
+
+
+@pytest.mark.parametrize("cv", [[([0, 1], [1, 2])], [([0, 1], [])], [([99], [0])]])
+def test_splits_with_a_row_on_both_sides_or_none_on_one_are_refused(cv):
+    splitting = split_by(np.zeros((9, 1)), cv=cv)[1]
+    with pytest.raises(BadOption, match="Split 0 of cv"):
+        splitting.folds(np.zeros((9, 1)), np.zeros(9), np.arange(9), 1, 0)

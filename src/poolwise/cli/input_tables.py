@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,8 +18,7 @@ from poolwise.cli.interrupts import import_pandas
 from poolwise.cli.messages import name, tell, wrong_option
 from poolwise.cli.options import HistoryOptions, SplitOptions, csv_options, names_in
 from poolwise.cli.screen import say, show_account
-from poolwise.errors import BadColumns, DataWarning
-from poolwise.wording import plural
+from poolwise.errors import BadColumns
 
 if TYPE_CHECKING:  # at run time, help would wait for numpy
     from poolwise.tables.column_account import Account
@@ -60,13 +58,6 @@ class InputTables:
         """Rows of the recent table that have a missing value."""
         return int(self.X.missing(self.X.names).any(axis=1).sum())
 
-    def warn_if_only_table(self) -> None:
-        """Warn if the only table has rows with missing values, which count as history."""
-        if not self.sources and self.incomplete:
-            message = f"One table was given: its {plural(self.incomplete, 'row')} with missing"
-            hint = "Fill in missing values first if this is not meant."
-            warnings.warn(DataWarning(f"{message} values count as history.", hint), stacklevel=2)
-
 
 @contextmanager
 def input_tables(
@@ -95,7 +86,6 @@ def input_tables(
         at = dict(zip(typed, paths, strict=True))
         found = {source: [at[p] for p in own] for source, own in named.items()}
         given = _matched(called, at[recent], found, label, options, split, quiet=quiet)
-        given.warn_if_only_table()
         yield given
 
 

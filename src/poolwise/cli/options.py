@@ -187,7 +187,7 @@ class SplitOptions:
         typer.Option(
             metavar="NAME",
             help="A column of persons, houses or the like: all rows of one are held out together. "
-            "It is then no feature.",
+            "It is not used as a feature.",
             show_default=False,
         ),
     ] = None

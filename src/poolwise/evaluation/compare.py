@@ -77,8 +77,8 @@ def compare(
         gets the target rows and their groups; in a list of (train, test), positions are rows of
         ``X``.
     groups : array-like or str, optional
-        The group of each row of ``X``, or a column of ``X``, which is then no feature. Whole groups
-        are held out: rows of one person or house are never in a training and a test set.
+        The group of each row of ``X``, or a column of ``X``, which is then not a feature. Whole
+        groups are held out: rows of one person are never in a training and a test set.
     time : array-like or str, optional
         The time of each row of ``X``, or a column of ``X``, which stays a feature. Each fold tests
         a part of the later half of the rows, and trains on all rows before it.

@@ -51,8 +51,8 @@ def leaks(table: Table) -> Iterator[DataWarning]:
     if times:
         name = max(times, key=lambda n: table.frame[n].n_unique())
         yield DataWarning(
-            f"{name!r} orders the recent rows in time, and training and test sets mix earlier and "
-            "later rows: the error for later rows may be larger than measured.",
+            f"{name!r} holds the times of the recent rows, and training and test sets mix earlier "
+            "and later ones: the error for later rows may be larger than measured.",
             f"Test on later rows: time={name!r}.",
             column=name,
             time=name,

@@ -68,7 +68,9 @@ class Splitting:
             if groups is not None:
                 groups = groups[order]
         if self.cv is not None and not isinstance(self.cv, int):
-            found = _given(self.cv, X[order], y[order], groups, positions)
+            if not hasattr(self.cv, "split"):
+                return _listed(self.cv, positions)
+            found = check_cv(self.cv).split(X[order], y[order], groups)
         elif self.time is not None:
             found = _later(self.time[positions][order], self.cv or FOLDS)
         else:
@@ -207,12 +209,8 @@ def _later(time: Positions, folds: int) -> Iterator[Fold]:
         yield np.arange(start), np.arange(start, stop)
 
 
-def _given(
-    cv: Any, X: Array, y: Array, groups: Positions | None, positions: Positions
-) -> Iterable[Fold]:
-    """Yield the folds of a splitter, or those of a list, whose positions are rows of the table."""
-    if hasattr(cv, "split"):
-        return check_cv(cv).split(X, y, groups)  # type: ignore[no-any-return]
+def _listed(cv: Iterable[Any], positions: Positions) -> list[Fold]:
+    """Return the folds of a list, whose positions are rows of the table."""
     place = {int(k): j for j, k in enumerate(positions)}
 
     def kept(rows: Any) -> Positions:

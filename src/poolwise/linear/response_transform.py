@@ -3,7 +3,7 @@ r"""A response that is linear on another scale, such as the logarithm of a price
 Rows are transformed when they are read, so that problems, methods and moments know only the
 transformed response, :math:`t`, which is named for what it is: ``log(price)``. Predictions are
 brought back: the median is the inverse of the predicted :math:`t`. The mean is larger, since the
-inverse of a mean is not the mean of the inverses (Duan, 1983). With the noise variance
+inverse of a mean is not the mean of the inverses. With the noise variance
 :math:`\sigma^2` of :math:`t` it is :math:`\exp(t + \sigma^2 / 2)` for the logarithm and
 :math:`t^2 + \sigma^2` for the square root.
 

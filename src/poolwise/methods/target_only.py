@@ -1,4 +1,4 @@
-"""Least squares on the target alone, the baseline of all methods."""
+"""Least squares on the target alone."""
 
 from __future__ import annotations
 

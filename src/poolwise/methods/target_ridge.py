@@ -31,9 +31,9 @@ class TargetRidge(BaseEstimator):
 
     with the standard deviations :math:`s_j` of the columns. The penalty :math:`\lambda` is the one
     of 41, or none, that has the smallest squared error on rows that are left out one at a time. One
-    below a hundredth of the rows must halve that error: by chance it explodes on other rows. All
-    this needs the rows. With moments alone it is chosen by generalised cross-validation, which has
-    the average leverage in place of the leverage of each row.
+    below a hundredth of the rows must halve that error, since with few rows it may be small by
+    chance. All this needs the rows. With moments alone it is chosen by generalised
+    cross-validation, which has the average leverage in place of the leverage of each row.
 
     Assumes a linear model with independent noise of one variance in the target, and effects of
     similar size for all columns. Standard errors are those of the posterior under this prior,

@@ -75,7 +75,7 @@ def open_rows(
     account = getattr(getattr(estimator, "_fitted", None), "account", None)
     known = {*at_fit, *(c.name for c in account.dropped)} if account else {*at_fit}
     if len(at_fit) and (extra := [n for n in table.names if n not in known]):
-        what = f"X has {listed(extra)}, not there at fit: ignored."
+        what = f"X has columns that were not there at fit: {listed(extra)}. They are ignored."
         warnings.warn(LeftOut(what, extra=tuple(extra)), stacklevel=4)
     return table, there
 

@@ -53,9 +53,9 @@ class Files:
         conditions, a list of such lists for any of them. A row with a null value in a condition is
         left out.
     nulls : {"split", "drop", "raise"}, default="split"
-        Use of null or NaN in a feature. ``"split"``: each pattern of missing columns becomes a
-        source, as in tables in memory; so do files that lack a column. ``"drop"``: leave the row
-        out and count it, also where the response or the weight is null. ``"raise"``: an error.
+        Use of null or NaN in a feature. ``"split"``: use the row; a fit fills the gap, as in tables
+        in memory, also where a file lacks the column. ``"drop"``: leave the row out and count it,
+        also where the response or the weight is null. ``"raise"``: an error.
     format : {"csv", "parquet", "feather", "excel"}, optional
         Unless given, by suffix.
     csv : mapping, optional

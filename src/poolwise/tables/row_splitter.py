@@ -124,8 +124,7 @@ class RowSplitter:
             raise NotFinite(
                 f"{where} has missing values in {plural(own.incomplete, 'row')}: "
                 f"{counted(own.counts)}.",
-                'nulls="drop" leaves such rows out; nulls="split" makes a table of each pattern '
-                "of missing features.",
+                'nulls="drop" leaves such rows out; nulls="split" uses them.',
                 missing=own.counts,
             )
 

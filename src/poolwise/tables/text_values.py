@@ -46,15 +46,14 @@ def number_of(text: str) -> float | None:
 
 
 def day_of(text: str) -> float | None:
-    """Return days since 1970 of an ISO date or timestamp, in UTC; None for other texts."""
+    """Return days since 1970 of an ISO date or timestamp, as its clock shows them, or None."""
     if not ISO.fullmatch(text):
         return None
     try:
         time = datetime.fromisoformat(text.strip())
     except ValueError:  # the 31st of June
         return None
-    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time
-    return (time - EPOCH).total_seconds() / 86_400.0
+    return (time.replace(tzinfo=UTC) - EPOCH).total_seconds() / 86_400.0
 
 
 def truth_of(text: str) -> float | None:

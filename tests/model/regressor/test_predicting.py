@@ -60,7 +60,7 @@ def test_further_columns_are_ignored_with_a_note(frames):
     X, y, X_old, y_old = frames
     model = PooledRegressor().fit(X.assign(id=range(len(X))), y, sources=(X_old, y_old))
     expected = model.predict(X)  # without the identifier, which is no feature
-    with pytest.warns(LeftOut, match=r"'pulse', not there at fit: ignored"):
+    with pytest.warns(LeftOut, match=r"not there at fit: 'pulse'. They are ignored"):
         found = model.predict(X.assign(pulse=1.0))
     np.testing.assert_array_equal(found, expected)
 
