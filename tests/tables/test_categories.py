@@ -54,7 +54,7 @@ class TestCategories:
         frames = [pd.DataFrame({"g": [f"{t} {k}" for k in range(300)]}) for t in "ab"]
         ours, theirs = (open_table(frame, "X").levels(["g"]) for frame in frames)
         (column,) = unify(["g"], ours, {"b": theirs})
-        assert (column.levels, column.other) == (("other",), "other")
+        assert (len(column.levels), column.other) == (51, "other")
 
     @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_numbers_stored_as_text_are_refused(self, kind):

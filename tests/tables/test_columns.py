@@ -59,15 +59,18 @@ def test_encoded_names_run_over_all_columns():
     assert encoded(columns) == ("g=b", "g=c", "x")
 
 
-def test_levels_that_few_rows_have_are_other_or_have_the_mean_effect():
+def test_levels_beyond_the_most_frequent_are_other_or_have_the_mean_effect():
     few = {"g": [*"aaaaaabbbbbb", "c", "d"]}
-    (column,) = unified(few)
+    assert unified(few)[0].levels == ("a", "b", "c", "d")
+    (column,) = unified(few, max_levels=2)
     assert (column.levels, column.other, column.means) == (("a", "b"), None, (0.5,))
     assert column.indicators(["a", "b", "c", "new", None])[:4, 0].tolist() == [0.0, 1.0, 0.5, 0.5]
-    (column,) = unified(few, {"old": {"g": [*"cddd"]}})  # d is seen four times, c twice
+    (column,) = unified(
+        few, {"old": {"g": [*"cddd"]}}, max_levels=2
+    )  # d is seen four times, c twice
     assert (column.levels, column.other) == (("a", "b", "other"), "other")
     assert column.indicators(["c", "d", "new"])[:, 1].tolist() == [1.0, 1.0, 1.0]
-    (column,) = unified({"g": [*few["g"], "Other", "Other", "Other"]})
+    (column,) = unified({"g": [*few["g"], "Other", "Other", "Other"]}, max_levels=2)
     assert (column.levels, column.other) == (("a", "b", "Other"), "Other")
 
 

@@ -35,8 +35,8 @@ class PooledRegressor(Updating, Saving, FittedAttributes, RegressorMixin, BaseEs
     response_transform : {"log", "sqrt"} or pair of functions, optional
         Scale of the response of all tables, which predictions are brought back from.
     max_levels : int, default=50
-        The most frequent levels of a text column that keep an indicator; levels beyond, and those
-        that fewer than 5 rows have, count as *other*, or get the column's mean effect.
+        The most frequent levels of a text column that keep an indicator; levels beyond count as
+        *other*, or get the column's mean effect if fewer than 5 rows have them.
     strict : bool, default=False
         Whether columns, rows and levels that cannot be used as they are raise one error that lists
         them, instead of being left out, merged or converted; see ``account_``.

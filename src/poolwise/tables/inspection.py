@@ -177,9 +177,7 @@ def _merged(
         more = f" and {len(rest) - 3:,} more" if len(rest) > 3 else ""
         them = f"{listed(few)}{more} ({plural(int(sum(rest.values())), 'row')})"
         then = "get the mean effect" if column.other is None else f"count as {column.other!r}"
-        is_full = len(column.levels or ()) >= max_levels
-        seen = f"rare or beyond {max_levels}" if is_full else "rare"
-        said.append(f"{them}, {seen}, {then}")
+        said.append(f"{them}, beyond {max_levels}, {then}")
     if aliases:
         pairs = [f"{other!r} is {level!r}" for other, level in list(aliases.items())[:3]]
         said.append(", ".join(pairs) + (" and so on" if len(aliases) > 3 else ""))
@@ -197,8 +195,7 @@ def faults_of(columns: Sequence[ColumnAccount]) -> list[PoolwiseError]:
             faults.append(NotNumeric.of(c.name, f"of {c.table} is {c.why}", "Convert it."))
         elif c.why:
             what = f"In column {c.name!r}, levels would be merged: {c.why}."
-            more = ", or raise max_levels" if "or beyond" in c.why else ""
-            faults.append(BadLevels(what, f"Merge or correct them, or drop the column{more}."))
+            faults.append(BadLevels(what, "Merge or correct them, or raise max_levels."))
     return faults
 
 

@@ -118,7 +118,7 @@ class TestLevels:
         target = pd.DataFrame({"g": ["b", "c"] * 10, "x": y})
         target.loc[0] = ["a", np.nan]
         intake = gather(target, y, sources={name: (target[["x"]][1:], y[1:])})
-        assert intake.columns[0].levels == ("b", "c")
+        assert intake.columns[0].levels == ("a", "b", "c")
 
     def test_without_an_intercept_every_level_has_an_indicator(self, y):
         target = pd.DataFrame({"g": ["n", "s"] * 10, "h": ["u", "v"] * 10})
