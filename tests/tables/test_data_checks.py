@@ -1,12 +1,10 @@
 """Suspicions: what looks like a mistake is told, what is ordinary is not."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from poolwise import Moments, PooledRegressor
+from poolwise import Moments
 from poolwise.errors import DataWarning, NoiseNotEstimable
 from poolwise.linear.problem import Problem
 from poolwise.tables.data_checks import suspicions
@@ -208,7 +206,7 @@ def units_of(problem, without_units=()):
     return [str(caution) for caution in found if "Other units" in str(caution)]
 
 
-def test_earlier_years_are_no_other_units():
+def test_earlier_years_do_not_count_as_other_units():
     rng = np.random.default_rng(0)
     X, X_old = (
         pd.DataFrame({"year": v, "x": rng.normal(size=len(v))})
@@ -219,6 +217,7 @@ def test_earlier_years_are_no_other_units():
     )
     y = X["x"].to_numpy() + rng.normal(size=60)
     y_old = X_old["x"].to_numpy() + rng.normal(size=300)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        PooledRegressor().fit(X, y, sources=(X_old, y_old))
+    intake = gather(X, y, sources=(X_old, y_old))
+    assert list(suspicions(intake.problem)) == []
+    moved = gather(X, y, sources=(X_old.assign(year=X_old["year"] - 1_900.0), y_old))
+    assert [c.about["column"] for c in suspicions(moved.problem)] == ["year"]

@@ -217,7 +217,8 @@ def _weights(
 class FilledFit:
     """A fit for rows with gaps, which are NaN: they are filled by their mean given the others.
 
-    The variance of a prediction grows by that of the gaps, for the coefficients of the linear part.
+    The variance of a prediction includes the variance of the filled values, times the linear
+    coefficients.
     """
 
     fit: Fit

@@ -183,7 +183,7 @@ def joint_of(
 
 
 def part_of(moments: Moments, names: Sequence[str]) -> Part | None:
-    """Return the moments of those of the columns that rows have; None if there are none."""
+    """Return the moments of the columns that rows have, or None if they have no column."""
     there = np.array([n in moments.place for n in names], dtype=np.bool_)
     if not there.any() or moments.weight == 0.0:
         return None
