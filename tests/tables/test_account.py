@@ -140,7 +140,8 @@ class TestEngines:
         with pytest.raises(BadColumns) as caught:
             fitted(OLD, strict=True)
         lines = str(caught.value).splitlines()
-        assert lines[0] == "There are 6 faults."
+        assert lines[0] == "There are 7 faults."
+        assert any("'old'" in line and "'y' in 8 of 400 rows" in line for line in lines)
         for name in ("rownames", "order_id", "email", "price", "paid"):
             assert sum(f"{name!r}" in line for line in lines) == 1
 

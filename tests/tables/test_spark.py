@@ -37,6 +37,7 @@ from poolwise.tables import spark as engine
 from poolwise.tables.encoding import Column
 from poolwise.tables.file_table import open_files
 from poolwise.tables.intake import gather
+from poolwise.tables.response import Response
 from poolwise.tables.row_splitter import RowSplitter
 from poolwise.tables.shards import Threads, workers_of
 from poolwise.tables.sources import sources_of
@@ -312,7 +313,7 @@ def test_names_are_sent_to_the_workers_and_no_rows(tmp_path):
 def sums_of(folder, features=("a", "count")):
     """Return the task of adding up files, and their shards."""
     table = open_files(Files(folder), "table 'old'", dict.fromkeys(features, False), "y")
-    splitter = RowSplitter(tuple(map(Column, features)), "y", None, "split")
+    splitter = RowSplitter(tuple(map(Column, features)), Response("y"), None, "split")
     return SumByPattern(splitter, "fast", None, table.where), table.batches.shards()
 
 

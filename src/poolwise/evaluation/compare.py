@@ -19,7 +19,6 @@ from poolwise.evaluation.target_folds import TargetRows, contenders_of, method_i
 from poolwise.evaluation.verdict import HistoryEffect
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method, Problem
-from poolwise.linear.response_transform import ResponseTransform
 from poolwise.methods import DEFAULT_METHOD, name_of_method, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.tree_summary import MeanTrees, TreeSummary
@@ -131,7 +130,7 @@ def compare(
         max_levels=max_levels,
         strict=strict,
         precision=precision,
-        transform=ResponseTransform.of(response_transform),
+        transform=response_transform,
     )
     for caution in (*told, *intake.cautions, *suspicions(intake.problem, intake.without_units)):
         warnings.warn(caution, stacklevel=2)

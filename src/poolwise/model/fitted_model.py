@@ -205,7 +205,7 @@ def fit_kept(
         precision=estimator.precision,
         jobs=checked_jobs(estimator.n_jobs),
         estimator=estimator,
-        transform=ResponseTransform.of(estimator.response_transform),
+        transform=estimator.response_transform,
         **given,
     )
     estimator._fitted, told = solved(estimator.method, intake, intake.own_name)

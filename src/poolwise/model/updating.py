@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, Self, TypeAlias
 
@@ -25,12 +26,15 @@ from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
 from poolwise.numerics.options import PRECISIONS, Precision, checked_jobs
 from poolwise.tables.checked_tables import checked_response, open_rows
+from poolwise.tables.column_account import Account, TableAccount
 from poolwise.tables.encoding import Levels
-from poolwise.tables.intake import MomentsIntake, read_tables
+from poolwise.tables.intake import MomentsIntake
 from poolwise.tables.memory import ArrayTable, Table, name_of
 from poolwise.tables.moments_intake import as_moments, gather_moments
 from poolwise.tables.moments_table import MomentsTable, kinds_of
+from poolwise.tables.response import Response, says_yes_or_no
 from poolwise.tables.sources import Sources
+from poolwise.tables.table_reader import AtFit, TableReader
 from poolwise.wording import listed, plural
 
 Verb: TypeAlias = Literal["add", "subtract"]
@@ -171,22 +175,27 @@ def _change(
     if precision == "auto":  # as many digits as any table has
         tables = (problem.target, *problem.sources.values())
         precision = max((table.precision for table in tables), key=PRECISIONS.index)
-    read = read_tables(
-        target,
-        response,
-        weights,
-        Sources(sources),  # scikit-learn, which may cut it, calls fit alone
-        model.response,
-        model.own_name,
+    account = model.account or Account(model.response, (), ())
+    reader = TableReader(
+        response=Response(
+            model.response,
+            model.transform,
+            "truth" if says_yes_or_no(response) else "number",
+            estimator.strict,
+            model.own_name,
+        ),
         intercept=problem.intercept,
         precision=precision,
-        columns=model.columns,
-        strict=estimator.strict,
-        levels=model.levels,
-        fitted=problem,
         jobs=checked_jobs(estimator.n_jobs),
-        transform=model.transform,
+        at_fit=AtFit(
+            columns=model.columns,
+            levels=model.levels,
+            problem=problem,
+            blocks=[table.name for table in account.tables if table.lacks],
+        ),
     )
+    # scikit-learn, which may cut sources, calls fit alone
+    read = reader.read(target, response, weights, Sources(sources))
     if forget and read.filled:
         raise CannotSubtract(
             f"Rows with gaps cannot be forgotten: {listed(list(read.filled))} has "
@@ -219,6 +228,11 @@ def _change(
         for part in read.moments.values()
         if not set(column.outputs) <= {*part.names}
     }
+    new_blocks = [
+        TableAccount(name, read.moments[name].rows, lacks=lacks)
+        for name, lacks in read.blocks.items()
+        if name not in problem.sources
+    ]
     change = MomentsIntake(
         problem=Problem(own, merged, problem.response, problem.intercept),
         columns=model.columns,
@@ -227,7 +241,7 @@ def _change(
         cautions=cautions,
         response=model.response,
         transform=model.transform,
-        account=model.account,
+        account=model.account and replace(account, tables=(*account.tables, *new_blocks)),
     )
     estimator._fitted, warnings = solved(estimator.method, change, model.own_name)
     return warnings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -125,6 +125,7 @@ def unify(
     intercept: bool = True,
     kinds: Mapping[str, Kind] = MappingProxyType({}),
     max_levels: int = MAX_LEVELS,
+    strict: bool = False,
 ) -> tuple[Column, ...]:
     """Return the columns of the target, with the levels that any table has.
 
@@ -147,7 +148,8 @@ def unify(
             full = not intercept and all(c.levels is None for c in columns)
             first = (complete or target).get(name) or ()
             own_levels = [own for own in theirs if own is not None]
-            columns.append(_text_column(name, ours, own_levels, first, max_levels, full=full))
+            how: dict[str, Any] = {"full": full, "strict": strict}
+            columns.append(_text_column(name, ours, own_levels, first, max_levels, **how))
         elif kinds.get(name) == "date":
             found = list[Column]()
             for part, order in CALENDAR.items():
@@ -159,7 +161,8 @@ def unify(
             columns.append(Column(name, kind="date", parts=tuple(found)))
         else:
             columns.append(Column(name, kind=kinds.get(name, "number")))
-    raise_all(faults)
+    if faults:
+        raise_all(faults)
     return tuple(columns)
 
 
@@ -171,6 +174,7 @@ def _text_column(
     max_levels: int,
     *,
     full: bool = False,
+    strict: bool = False,
     order: Sequence[str] = (),
 ) -> Column:
     """Choose the levels that keep an indicator: the most frequent ones.
@@ -198,6 +202,7 @@ def _text_column(
         other=other if is_other else None,
         means=means,
         aliases=tuple(aliases.items()),
+        strict=strict,
     )
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.errors import LeftOut, NotFinite, PoolwiseWarning
+from poolwise.errors import LeftOut, PoolwiseWarning
 from poolwise.linear.gaps import Filled, filled
 from poolwise.linear.joint import Joint
-from poolwise.linear.problem import Problem
 from poolwise.moments.moments import Moments
 from poolwise.numerics.options import Precision, chosen
 from poolwise.tables.encoding import Column, encoded
@@ -73,8 +72,7 @@ class GapRows:
         """Return the moments of the filled rows; they are never exact."""
         if precision not in self._found:
             own = self.rows
-            response = own.response if isinstance(own, TableRows) else own.named
-            assert response is not None  # fit has one
+            response = own.names[-1]
             names = (*encoded(self.columns), response)
             each = []
             for piece in self.patterns.values():
@@ -146,7 +144,7 @@ def read_rows(
     before: tuple[Moments, ...] = (),
     others: tuple[Moments, ...] = (),
 ) -> ReadRows:
-    """Sum the rows of a table, filling gaps if any value is missing."""
+    """Sum the rows of a table that is streamed or has gaps, filling them."""
     cautions: list[PoolwiseWarning] = []
     split: Mapping[tuple[str, ...], Pattern]
     if isinstance(held, StreamedRows):
@@ -154,15 +152,9 @@ def read_rows(
         cautions += held.cautions()
         if not split:
             return ReadRows(Moments.empty(()), None, None, [*cautions, LeftOut.empty_source(name)])
-    elif not held.count:
-        empty = held.moments(precision, intercept=intercept)
-        return ReadRows(empty, None)
     else:
-        try:
-            return ReadRows(held.moments(precision, intercept=intercept), held)
-        except NotFinite:  # known when all rows are read, so that complete tables are read once
-            held = held.without_void() if not before else held
-            split = held.by_pattern()
+        held = held.without_void() if not before else held
+        split = held.by_pattern()
     if len(split) == 1 and not next(iter(split)):
         (piece,) = split.values()
         return ReadRows(piece.moments(precision, intercept=intercept), piece, None, cautions)
@@ -177,24 +169,25 @@ def split_by_block(
     missing: NDArray[np.bool_],
     names: Sequence[str],
     outputs: Sequence[int],
-    given: Collection[str],
-    fitted: Problem | None,
+    sources: Collection[str],
     intercept: bool,
+    known: Collection[str] = (),
+    *,
+    may_be_new: bool = True,
 ) -> dict[tuple[str, ...], NDArray[np.intp]]:
     """Split the rows of X into the target and blocks of history, by the columns they lack.
 
-    With sources, given now or at the fit, there are no new blocks. ``outputs`` are the numbers of
-    encoded columns.
+    With sources there are no new blocks. ``outputs`` are the numbers of encoded columns, and
+    ``known`` the names of blocks at fit.
     """
-    known = () if fitted is None else tuple(fitted.sources)
-    is_stacked = not given and all(name.startswith("rows without ") for name in known)
+    may_be_new = may_be_new and not sources
 
     def is_block(lacks: tuple[int, ...], rows: int) -> bool:
-        if pattern_name("rows", [names[j] for j in lacks], given, known) in known:
+        if pattern_name("rows", [names[j] for j in lacks], sources, known) in known:
             return True
         coefficients = sum(k for j, k in enumerate(outputs) if j not in lacks) + intercept
         has_them = int((~missing[:, list(lacks)]).all(axis=1).sum())
-        if not is_stacked or len(lacks) == len(names) or has_them < FEWEST:
+        if not may_be_new or len(lacks) == len(names) or has_them < FEWEST:
             return False
         return rows > coefficients and rows >= LEAST_SHARE * len(missing)
 

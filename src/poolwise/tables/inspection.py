@@ -82,7 +82,8 @@ def inspect(target: Table, where: str) -> Inspection:
             constant |= {name} if len(levels) == 1 and target.rows > 1 else set()
             is_plain = kind == "text" and not target.is_category(name)
             kinds[name] = kind_of_texts(levels) if is_plain else kind
-    raise_all(wrong)
+    if wrong:
+        raise_all(wrong)
     if not kinds:
         raise no_feature(where, left_out)
     return Inspection(where, kinds, tuple(left_out), frozenset(constant))
@@ -115,12 +116,22 @@ def _names_rows(
 
 def describe(
     inspection: Inspection,
+    columns: Sequence[Column],
+    target: KnownLevels,
+    sources: Mapping[str, KnownLevels],
+    max_levels: int,
+) -> list[ColumnAccount]:
+    """Return the account of each column that is read, from its levels in all tables."""
+    return [_described(inspection, c, target, sources, max_levels) for c in columns]
+
+
+def _described(
+    inspection: Inspection,
     column: Column,
     target: KnownLevels,
     sources: Mapping[str, KnownLevels],
     max_levels: int,
 ) -> ColumnAccount:
-    """Return the account of a column that is read, from its levels in all tables."""
     name, kind, use, why = column.name, "number", "as it is", ""
     lacking = tuple(s for s, own in sources.items() if name not in own)
     if column.kind == "digits":
@@ -221,7 +232,8 @@ def only_in_sources(
 def swapped(account: Account) -> list[DataWarning]:
     """Warn if the target looks like a source."""
     target, *others = account.tables
-    rows, only = sum(table.rows for table in others), account.only_in_sources()
+    rows = sum(table.rows for table in others)
+    only = list(dict.fromkeys(c.name for c in account.columns if c.kind == ONE_TABLE))
     if not only or account.new or account.partly or target.rows <= rows:
         return []
     message = (

@@ -16,8 +16,8 @@ from poolwise.errors import BadTable, NotNumeric
 from poolwise.numerics.chunks import doubles, doubles_of_objects
 from poolwise.tables.encoding import Column, KnownLevels
 from poolwise.tables.engines import ENGINES
-from poolwise.tables.text_values import Kind, truth_of
-from poolwise.wording import capital, listed
+from poolwise.tables.text_values import Kind
+from poolwise.wording import capital
 
 
 class Table(Protocol):
@@ -149,50 +149,3 @@ def name_of(y: Any) -> str | None:
     """Return the name of a response that is a named series."""
     name = getattr(y, "name", None)
     return str(name) if isinstance(name, str) and name else None
-
-
-def response_numbers(y: Any, name: str) -> Array:
-    """Return a response as doubles; missing values become NaN."""
-    values = np.asarray(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    hint = "Give one number per row."
-    if values.ndim != 1 or values.dtype.kind not in "fiubOU":
-        why = f"has the type {values.dtype}, shape {values.shape}"
-    elif says_yes_or_no(values):
-        known = [truth_of(v) if isinstance(v, str) else None for v in values.tolist()]
-        return np.array([np.nan if v is None else v for v in known], dtype=np.float64)
-    elif values.dtype.kind in "OU" and (texts := [str(v) for v in values if isinstance(v, str)]):
-        why, hint = f"holds numbers stored as text, {texts[0]!r} for one", "Convert it to numbers."
-        if other := next((text for text in texts if not _is_number(text)), None):
-            why, hint = f"holds text, {other!r} for one", "Give one number per row."
-            if len({*texts}) == 2:
-                why = f"holds text, the two values {listed(sorted({*texts}))}"
-                hint = "Give numbers, such as 1 for one of them and 0 for the other."
-    else:
-        try:
-            read = doubles_of_objects if values.dtype.kind == "O" else doubles
-            return read(values, f"the response {name!r}")
-        except NotNumeric:
-            raise
-        except (TypeError, ValueError) as error:
-            why = f"is not numeric ({error})"
-    raise NotNumeric.of(name, f"is the response and {why}", hint)
-
-
-def says_yes_or_no(values: Any) -> bool:
-    """Return whether a response holds both yes and no as text, and nothing else."""
-    values = np.asarray(values).reshape(-1)
-    if values.dtype.kind not in "OU":
-        return False
-    texts = {v for v in values.tolist() if isinstance(v, str)}
-    others = any(not isinstance(v, str) and v is not None and v == v for v in values.tolist())
-    return {truth_of(text) for text in texts} == {0.0, 1.0} and not others
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

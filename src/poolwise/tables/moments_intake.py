@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from poolwise.errors import BadColumns, BadTable, PoolwiseWarning, raise_all
@@ -30,6 +29,7 @@ from poolwise.tables.moments_table import (
     part_of,
     unclear_levels,
 )
+from poolwise.tables.response import Response
 from poolwise.tables.sources import Sources
 from poolwise.wording import capital, listed
 
@@ -51,9 +51,9 @@ def gather_moments(
     unknown; if the sources have exactly one level that the target does not, it is taken to be that
     one.
     """
-    own, raw = as_moments(target, "the target"), response
-    transform.check_moments(own.names, raw, "the target")
-    response = transform.named(raw)
+    own, asked = as_moments(target, "the target"), Response(response, transform)
+    transform.check_moments(own.names, asked.raw, "the target")
+    response = asked.name
     if response not in own:
         raise BadColumns.missing([response], own.names, "The target")
     table, open_groups = _described(own, response)
@@ -64,13 +64,13 @@ def gather_moments(
     for name, source in Sources(sources):
         if not isinstance(source, Moments):
             raise _not_moments(f"source {name!r}", source.X)
-        tables[name] = open_moments(name, source, {**kinds, **open_groups}, raw, transform)
+        tables[name] = open_moments(name, source, {**kinds, **open_groups}, asked)
     found = {n: t.levels([c for c in t.names if c in ours]) for n, t in tables.items()}
-    columns = unify(table.names, ours, found, intercept=intercept, max_levels=max_levels)
+    how: dict[str, Any] = {"intercept": intercept, "max_levels": max_levels, "strict": strict}
+    columns = unify(table.names, ours, found, **how)
     if strict:
         inspection = Inspection("the target", dict.fromkeys(table.names, "number"))
-        raise_all(faults_of([describe(inspection, c, ours, found, max_levels) for c in columns]))
-        columns = tuple(replace(c, strict=True) for c in columns)
+        raise_all(faults_of(describe(inspection, columns, ours, found, max_levels)))
     whole = column_levels(columns)
     levels = {name: known for name, known in whole.items() if name in kinds}
     cautions: list[PoolwiseWarning] = []
@@ -92,7 +92,7 @@ def gather_moments(
         levels=levels,
         optional=frozenset(lacking_somewhere(problem, columns)),
         cautions=tuple(cautions),
-        response=raw,
+        response=asked.raw,
         transform=transform,
     )
 

@@ -26,6 +26,7 @@ from poolwise.tables.encoding import Column, KnownLevels, encoded
 from poolwise.tables.files import Files, Nulls
 from poolwise.tables.memory import Table
 from poolwise.tables.parts import PartedRows, Parts
+from poolwise.tables.response import Response
 from poolwise.tables.row_splitter import Lacks, Tally
 from poolwise.tables.rows import Pattern, TableRows, pattern_name, without_features
 from poolwise.tables.shards import StreamedTable
@@ -228,7 +229,8 @@ class MomentsJob:
                 features, response = columns, None
             rows: dict[Lacks, Pattern]
             if isinstance(table, StreamedTable):
-                streamed = StreamedRows(table, features, response, self.name)
+                own_response = None if response is None else Response(response)
+                streamed = StreamedRows(table, features, own_response, self.name)
                 rows, tally = {**streamed.by_pattern(self.precision)}, streamed.tally
             else:
                 own = self._rows_of(table, features, response, tally)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from poolwise.errors import BadLevels, BadSource, DataWarning, LeftOut, PoolwiseWarning
-from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.tables.encoding import KnownLevels, Levels, new_levels
+from poolwise.tables.response import Response
 from poolwise.tables.text_values import Kind
 from poolwise.wording import listed
 
@@ -178,15 +178,13 @@ def open_moments(
     name: str,
     source: Moments,
     kinds: Mapping[str, Collection[str] | None],
-    response: str,
-    transform: ResponseTransform = AS_IS,
+    response: Response,
 ) -> MomentsTable:
     """Describe the moments of a source, which must have the response; see ``MomentsTable.of``."""
-    transform.check_moments(source.names, response, f"table {name!r}")
-    response = transform.named(response)
-    if response not in source:
-        raise BadSource.no_response(name, response, source.names)
-    return MomentsTable.of(f"table {name!r}", source, kinds, response)
+    response.transform.check_moments(source.names, response.raw, f"table {name!r}")
+    if response.name not in source:
+        raise BadSource.no_response(name, response.name, source.names)
+    return MomentsTable.of(f"table {name!r}", source, kinds, response.name)
 
 
 def part_of(

@@ -28,6 +28,7 @@ from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
 from poolwise.tables.encoding import Column, KnownLevels, wholes
 from poolwise.tables.file_reader import Reader
 from poolwise.tables.file_table import FileBatches
+from poolwise.tables.response import Response
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
 from poolwise.tables.shards import StreamedTable, Threads
 from poolwise.tables.streamed_rows import PatternSums, SumByPattern, check_few, without_void
@@ -159,7 +160,7 @@ class PartedRows:
 
     def _splitter(self, columns: Sequence[Column]) -> RowSplitter:
         features = tuple(c for c in columns if c.name != self.response)
-        response = self.response if features else None
+        response = Response(self.response) if features and self.response else None
         own = features or tuple(columns)
         return RowSplitter(own, response, self.table.weights, self.table.nulls)
 

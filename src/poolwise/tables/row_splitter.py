@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from poolwise._typing import Array
 from poolwise.errors import BadWeights, LeftOut, NotFinite
-from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.numerics.chunks import checked_weights
 from poolwise.tables.arrow import encode, is_missing
 from poolwise.tables.encoding import Column, encoded
 from poolwise.tables.files import Nulls
+from poolwise.tables.response import Response, without_response
 from poolwise.tables.rows import rows_at_once, without_features
 from poolwise.tables.shards import Part
-from poolwise.tables.text_values import Kind
 from poolwise.wording import capital, counted, plural
 
 Lacks: TypeAlias = tuple[str, ...]
@@ -81,12 +80,9 @@ class RowSplitter:
     """Converts parts of a table to numbers, split by the columns that rows lack."""
 
     columns: tuple[Column, ...]
-    response: str | None
+    response: Response | None
     weights: str | None
     nulls: Nulls
-    transform: ResponseTransform = AS_IS  # of the response
-    answer: Kind = "number"  # what the response is read as
-    strict: bool = True  # whether a row without a response raises an error
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,7 +92,7 @@ class RowSplitter:
 
     @property
     def _responses(self) -> tuple[str, ...]:
-        return () if self.response is None else (self.response,)
+        return () if self.response is None else (self.response.raw,)
 
     def pieces(self, parts: Iterator[Part], tally: Tally) -> Iterator[Piece]:
         """Split all parts, and count the rows that lack a value."""
@@ -130,20 +126,19 @@ class RowSplitter:
 
     def names_of(self, lacks: Lacks) -> Lacks:
         """Return the encoded columns of rows that lack some, and the response."""
-        named = map(self.transform.named, self._responses)
+        named = () if self.response is None else (self.response.name,)
         return (*encoded([c for c in self.columns if c.name not in lacks]), *named)
 
     def _split(self, part: Part) -> tuple[list[Piece], Tally]:
         """Encode a part and split it by the columns that rows lack."""
         has = [c for c in self.columns if c.name in part.columns]
-        whole = [*has, *(Column(n, kind=self.answer) for n in self._responses)]
+        whole = [*has] if self.response is None else [*has, self.response.column]
         arrays = [encode(part.columns[c.name], c, part.where) for c in whole]
         weights = None
         if self.weights is not None:
             weights = encode(part.columns[self.weights], Column(self.weights), part.where)[:, 0]
         if self.response is not None:
-            y = arrays[-1][:, 0]
-            y = self.transform.transformed(y, self.response, part.where, weights)
+            y = self.response.transformed(arrays[-1][:, 0], part.where, weights)
             arrays[-1] = y[:, None]
         absent = [c.name for c in self.columns if c.name not in part.columns]
         no_null = not any(part.columns[c.name].null_count for c in has if c.levels is not None)
@@ -166,11 +161,11 @@ class RowSplitter:
         used = np.ones(part.rows, dtype=bool) if weights is None else weights != 0.0
         if self.nulls == "drop":
             used &= ~incomplete
-        elif self.response is not None and (nulls[self.response] & used).any():
-            tally.unanswered = int(np.count_nonzero(nulls[self.response] & used))
-            if self.strict:
-                raise without_response(part.where, self.response, tally.unanswered, part.rows)
-            used &= ~nulls[self.response]
+        elif self.response is not None and (gone_y := nulls[self.response.raw] & used).any():
+            tally.unanswered = int(np.count_nonzero(gone_y))
+            if self.response.strict:
+                raise without_response(part.where, self.response.raw, tally.unanswered, part.rows)
+            used &= ~gone_y
         pieces = []
         codes = _codes(gone)
         for code in np.unique(codes[used]):
@@ -209,21 +204,6 @@ class RowSplitter:
         bad = {n: int((~np.isfinite(a)).sum()) for n, a in zip(there, arrays, strict=True)}
         if any(bad.values()):
             raise NotFinite.of({n: k for n, k in bad.items() if k}, part.rows, part.where)
-
-
-def without_response(where: str, response: str, count: int, rows: int) -> NotFinite:
-    """Return the error for rows that lack the response."""
-    return NotFinite(
-        f"{capital(where)} lacks the response {response!r} in {count:,} of {rows:,} rows, which "
-        "cannot be used.",
-        "Of files, leave them out with Files(..., filter="
-        f"~pyarrow.dataset.field({response!r}).is_null(nan_is_null=True)), or leave "
-        'out all that lack any value with Files(..., nulls="drop"). Of a data frame or a '
-        "stream, filter them out before.",
-        response=response,
-        counts={response: count},
-        rows=rows,
-    )
 
 
 def _are_finite(arrays: Sequence[Array]) -> bool:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from poolwise._typing import Array
@@ -163,17 +162,6 @@ class TableRows:
             own = () if self.y is None else (self.y[start:stop],)
             w = None if self.weights is None else self.weights[start:stop]
             yield (self.table.read(self.columns, start, stop), *own), w
-
-
-def with_response(
-    table: Table, y: Array, weights: Array | None
-) -> tuple[Table, Array, Array | None, NDArray[np.intp]]:
-    """Return the rows that have a response, and their positions."""
-    there = np.flatnonzero(~np.isnan(y))
-    if len(there) == len(y) or len(y) != table.rows:
-        return table, y, weights, np.arange(table.rows)
-    own = weights if weights is None or len(weights) != len(y) else weights[there]
-    return table.take(there), y[there], own, there
 
 
 def rows_at_once(columns: int) -> int:

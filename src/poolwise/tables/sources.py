@@ -8,22 +8,20 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from poolwise.errors import BadColumns, BadSource
-from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
-from poolwise.numerics.chunks import weights_as_numbers
 from poolwise.tables.arrow import kinds_wanted
 from poolwise.tables.arrow_streams import Stream, is_stream
 from poolwise.tables.encoding import Column
 from poolwise.tables.engines import FRAMES_ELSEWHERE
 from poolwise.tables.file_table import open_files
 from poolwise.tables.files import Files
-from poolwise.tables.memory import ArrayTable, Table, name_of, open_table, response_numbers
-from poolwise.tables.rows import TableRows, with_response
+from poolwise.tables.memory import ArrayTable, Table, open_table
+from poolwise.tables.response import Response
+from poolwise.tables.rows import TableRows
 from poolwise.tables.shards import StreamedTable
 from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.tables.text_values import Kind
-from poolwise.wording import capital
 
 
 class Given(NamedTuple):
@@ -184,9 +182,8 @@ def open_source(
     name: str,
     source: Given,
     wanted: Mapping[str, Kind],
-    response: str,
+    response: Response,
     jobs: int = 1,
-    answer: Kind = "number",
     order: Sequence[str] = (),
 ) -> Table | StreamedTable:
     """Open the table of a source, in memory or streamed, with columns of these kinds.
@@ -195,9 +192,9 @@ def open_source(
     """
     where, X = f"table {name!r}", source.X
     if isinstance(X, Files):
-        return open_files(X, where, wanted, response, jobs, answer=answer)
+        return open_files(X, where, wanted, response.raw, jobs, answer=response.kind)
     if source.y is None and source.weights is None and (is_elsewhere(X) or is_stream(X)):
-        return open_frame(find_frame(X, where), where, wanted, response, answer)
+        return open_frame(find_frame(X, where), where, wanted, response.raw, response.kind)
     table = open_table(X, where)
     if not isinstance(table, ArrayTable):
         return table
@@ -217,46 +214,15 @@ def rows_of(
     table: Table | StreamedTable,
     has: tuple[Column, ...],
     wanted: Sequence[str],
-    response: str,
-    own_name: str | None,
+    response: Response,
     jobs: int = 1,
-    transform: ResponseTransform = AS_IS,
-    answer: Kind = "number",
-    *,
-    strict: bool = True,
 ) -> TableRows | StreamedRows:
     """Return the rows of a source."""
-    if source.y is None and response not in table.names:
-        raise BadSource.no_response(name, response, table.names)
+    if source.y is None and response.raw not in table.names:
+        raise BadSource.no_response(name, response.raw, table.names)
     if not has and (isinstance(table, StreamedTable) or table.rows):
         raise BadSource.nothing_shared(name, table.names, wanted)
     if isinstance(table, StreamedTable):
-        return StreamedRows(table, has, response, name, transform, answer, strict)
-    if source.y is None:
-        y = table.read([Column(response, kind=answer)], 0, table.rows)[:, 0]
-    else:
-        theirs = name_of(source.y)
-        if theirs and own_name and theirs != own_name:
-            raise BadSource(
-                f"The response of table {name!r} is named {theirs!r}, the target's is "
-                f"{own_name!r}.",
-                "If they are the same quantity, give them the same name.",
-            )
-        if response in table.names:
-            raise response_in_features(response, f"table {name!r}")
-        y = response_numbers(source.y, response)
-    weights = None if source.weights is None else weights_as_numbers(source.weights)
-    where = f"table {name!r}"
-    if not strict:
-        table, y, weights, _ = with_response(table, y, weights)
-    y = transform.transformed(y, response, where, weights)
-    return TableRows(table, has, transform.named(response), y, weights, where, jobs)
-
-
-def response_in_features(response: str, where: str) -> BadColumns:
-    """Return the error for a response that is also a column of features."""
-    return BadColumns(
-        f"{capital(where)} has a column named {response!r}, which is the name of the response.",
-        "If it is the response, take it out; if not, rename it, or rename y (where y has no name: "
-        "PooledRegressor(response=...)).",
-    )
+        return StreamedRows(table, has, response, name)
+    table, y, weights, _ = response.of_source(name, table, source.y, source.weights)
+    return TableRows(table, has, response.name, y, weights, f"table {name!r}", jobs)

@@ -12,13 +12,12 @@ import numpy as np
 
 from poolwise._typing import Array
 from poolwise.errors import NotFinite, PoolwiseWarning
-from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.moments.moments import Moments
 from poolwise.numerics.options import Kept, Precision, chosen
 from poolwise.tables.encoding import Column, wholes
+from poolwise.tables.response import Response
 from poolwise.tables.row_splitter import Lacks, RowSplitter, Tally
 from poolwise.tables.shards import Part, StreamedTable
-from poolwise.tables.text_values import Kind
 
 MOST_PATTERNS = 1000  # each holds a matrix; rows of further ones are left out
 T = TypeVar("T")
@@ -102,25 +101,20 @@ class StreamedRows:
 
     table: StreamedTable
     columns: tuple[Column, ...]  # those of the problem's columns that the table has
-    response: str | None  # its name, where one column is it
+    response: Response | None  # where one column is it
     source: str  # name of the source
-    transform: ResponseTransform = AS_IS  # of the response
-    answer: Kind = "number"  # what the response is read as
-    strict: bool = True  # whether a row without a response raises an error
     _read: dict[Precision, dict[Lacks, Moments]] = field(default_factory=dict, init=False)
     tally: Tally = field(default_factory=Tally, init=False)
 
     @cached_property
     def splitter(self) -> RowSplitter:
         """Converts parts of the table to numbers."""
-        table = self.table
-        how = (table.weights, table.nulls, self.transform, self.answer, self.strict)
-        return RowSplitter(self.columns, self.response, *how)
+        return RowSplitter(self.columns, self.response, self.table.weights, self.table.nulls)
 
     @property
-    def named(self) -> str | None:
-        """Name of the transformed response."""
-        return None if self.response is None else self.transform.named(self.response)
+    def names(self) -> Lacks:
+        """Names of the encoded columns, and of the response."""
+        return self.splitter.names_of(())
 
     def by_pattern(
         self, precision: Precision = "auto", *, intercept: bool = True
@@ -149,7 +143,7 @@ class StreamedRows:
     def moments(self, precision: Precision) -> dict[Lacks, Moments]:
         """Return moments by the columns that rows lack, from an earlier pass if there was one."""
         if precision not in self._read:
-            rows, columns = self.table.batches.rows, len(self.splitter.names_of(()))
+            rows, columns = self.table.batches.rows, len(self.names)
             is_long = precision == "auto" and rows is None
             kept = "fast" if is_long else chosen(precision, rows or 0, columns)
             self._read[precision] = self._sum(kept)

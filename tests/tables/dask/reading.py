@@ -10,6 +10,7 @@ from poolwise import Files
 from poolwise.tables.encoding import Column
 from poolwise.tables.file_table import open_files
 from poolwise.tables.intake import gather
+from poolwise.tables.response import Response
 from poolwise.tables.row_splitter import RowSplitter
 from poolwise.tables.streamed_rows import SumByPattern
 
@@ -35,5 +36,5 @@ def opened(paths, client=None):
     return open_files(Files(paths, workers=client), "table 'old'", texts, "y")
 
 
-SPLITTER = RowSplitter((Column("a"), Column("count")), "y", None, "split")
+SPLITTER = RowSplitter((Column("a"), Column("count")), Response("y"), None, "split")
 SUMS = SumByPattern(SPLITTER, "exact", None, "table 'old'")
