@@ -25,7 +25,7 @@ COLUMNS = {
     "columns": [
         {"name": str, "table": str, "kind": str, "use": str, "why": str, "lacking_in": [str]}
     ],
-    "tables": [{"name": str, "rows": int, "without_response": int, "filled": int, "lacks": [str]}],
+    "tables": [{"name": str, "rows": int, "without_response": int, "filled": dict, "lacks": [str]}],
 }
 MAYBE = (*NUMBER, type(None))
 VERDICT |= {"probability": MAYBE, "change": MAYBE}

@@ -197,10 +197,11 @@ def _change(
     # scikit-learn, which may cut sources, calls fit alone
     read = reader.read(target, response, weights, Sources(sources))
     if forget and read.filled:
+        count = sum(sum(gaps.values()) for gaps in read.filled.values())
         raise CannotSubtract(
             f"Rows with gaps cannot be forgotten: {listed(list(read.filled))} has "
-            f"{plural(sum(gaps for gaps, _ in read.filled.values()), 'missing value')}, and what "
-            "they were filled with depended on all rows of the fit.",
+            f"{plural(count, 'missing value')}, and what they were filled with depended on all "
+            "rows of the fit.",
             "Fit again on the rows that remain.",
         )
     rows, cautions = read.target, read.cautions

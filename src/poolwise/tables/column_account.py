@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from poolwise.wording import html_table, plural, short
 
 ONE_TABLE = "in one table only"
 MOST_NAMES = 12  # columns of a kind that are named
+MOST_GAPS = 5  # columns with gaps that are named
 PLAIN = ("number", "category")  # kinds that need no line of their own, if nothing was merged
 
 
@@ -32,7 +33,7 @@ class TableAccount:
     name: str
     rows: int
     without_response: int = 0
-    filled: int = 0  # values of these rows that were missing
+    filled: dict[str, int] = field(default_factory=dict)  # values that were missing, by column
     lacks: tuple[str, ...] = ()  # columns by which rows of the target's table are history
 
 
@@ -131,7 +132,8 @@ class Account:
             if own.without_response:
                 rows += f"; {own.without_response:,} without {called(self.response)} left out"
             if own.filled:
-                rows += f"; {plural(own.filled, 'missing value')} filled in"
+                gaps = plural(sum(own.filled.values()), "missing value")
+                rows += f"; {gaps} filled in: {_most_gaps(own.filled)}"
             lines.append(("rows", rows))
         return lines
 
@@ -150,6 +152,13 @@ def not_read(name: str, table: str, why: str) -> ColumnAccount:
 def called(name: str) -> str:
     """Return the name of a column in a text; the empty one has no other."""
     return short(name) or "(unnamed)"
+
+
+def _most_gaps(gaps: Mapping[str, int]) -> str:
+    """Return the columns with most gaps."""
+    order = sorted(gaps, key=lambda n: -gaps[n])
+    more = f" and {len(order) - MOST_GAPS:,} more columns" if len(order) > MOST_GAPS else ""
+    return ", ".join(f"{called(n)} {gaps[n]:,}" for n in order[:MOST_GAPS]) + more
 
 
 def _counted(columns: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ def suspicions(problem: Problem, without_units: Collection[str] = ()) -> Iterato
                 "Is it the right column?",
             )
     flat = [target.names[j] for j in np.flatnonzero(target.low >= target.high)]
-    same = [n for n in flat if n != y and _is_constant(n, problem)]
+    same = [n for n in flat if n not in (y, *without_units) and _is_constant(n, problem)]
     if same and target.rows > 1:
         yield DataWarning(
             f"One value in every row: {listed(same)}. Such columns explain nothing and get "

@@ -279,11 +279,12 @@ def levels_apart(
 ) -> list[DataWarning]:
     """Warn of text columns of sources that have no level in common with the target."""
     cautions: list[DataWarning] = []
-    for name in (c.name for c in columns if c.levels is not None):
+    for column in (c for c in columns if c.levels is not None):
+        name, same = column.name, dict(column.aliases)
         ours = target.get(name) or ()
         for source, found in sources.items():
             theirs = found.get(name) or ()
-            if name in found and not set(ours) & set(theirs):
+            if name in found and not {same.get(v, v) for v in theirs}.intersection(ours):
                 what = (
                     f"Column {name!r} has the levels {listed([*theirs])} in table {source!r} and "
                     f"{listed([*ours])} in {where}, none in common."

@@ -32,6 +32,8 @@ class ExcelReader(Reader):
 
     def _cells(self) -> tuple[list[str], list[list[Any]]]:
         """Return the names of the columns and their values; an error in a cell counts as empty."""
+        from pyarrow.csv import ConvertOptions
+
         try:
             from openpyxl import load_workbook
             from openpyxl.cell.cell import ERROR_CODES
@@ -39,10 +41,11 @@ class ExcelReader(Reader):
         except ImportError:
             otherwise = "Or save the sheet as CSV."
             raise NotInstalled.of("Reading Excel files", "openpyxl", "excel", otherwise) from None
+        missing = self.words.get("null_values", ConvertOptions().null_values)
         try:
             book = load_workbook(self.path, read_only=True, data_only=True)
             sheets = book.worksheets
-            empty = {None, "", *ERROR_CODES}
+            empty = {None, "", *ERROR_CODES, *missing}
             found = sheets[0].iter_rows(values_only=True) if sheets else iter(())
             rows = [[None if cell in empty else cell for cell in row] for row in found]
             book.close()

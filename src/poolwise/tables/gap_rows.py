@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +60,13 @@ class GapRows:
         return sum(piece.count for piece in self.patterns.values())
 
     @property
-    def gaps(self) -> tuple[int, int]:
-        """Number of values that are filled, and of all values."""
-        lacking = sum(piece.count * len(lacks) for lacks, piece in self.patterns.items())
-        return lacking, self.count * len(self.columns)
+    def gaps(self) -> dict[str, int]:
+        """Number of values of each column that are filled."""
+        gone = ((n, piece.count) for lacks, piece in self.patterns.items() for n in lacks)
+        counts = Counter[str]()
+        for name, count in gone:
+            counts[name] += count
+        return dict(counts)
 
     @property
     def joint(self) -> Joint:
@@ -132,7 +137,7 @@ class ReadRows(NamedTuple):
 
     moments: Moments
     rows: Pattern | None
-    gaps: tuple[int, int] | None = None
+    gaps: Mapping[str, int] = MappingProxyType({})
     cautions: Sequence[PoolwiseWarning] = ()
 
 
@@ -151,13 +156,13 @@ def read_rows(
         split = held.by_pattern(precision, intercept=intercept)
         cautions += held.cautions()
         if not split:
-            return ReadRows(Moments.empty(()), None, None, [*cautions, LeftOut.empty_source(name)])
+            return ReadRows(Moments.empty(()), None, {}, [*cautions, LeftOut.empty_source(name)])
     else:
         held = held.without_void() if not before else held
         split = held.by_pattern()
     if len(split) == 1 and not next(iter(split)):
         (piece,) = split.values()
-        return ReadRows(piece.moments(precision, intercept=intercept), piece, None, cautions)
+        return ReadRows(piece.moments(precision, intercept=intercept), piece, {}, cautions)
     columns = tuple(c for c in held.columns if any(c in piece.columns for piece in split.values()))
     if before:
         columns = tuple(c for c in held.columns if set(c.outputs) <= {*before[0].names})

@@ -53,6 +53,7 @@ class Inspection:
     kinds: Mapping[str, Kind]  # of the columns that are used
     left_out: tuple[ColumnAccount, ...] = ()
     constant: frozenset[str] = frozenset()
+    codes: frozenset[str] = frozenset()  # texts whose type says that they are categories
 
     @classmethod
     def at_fit(cls, columns: Sequence[Column], where: str) -> Inspection:
@@ -67,7 +68,7 @@ def inspect(target: Table, where: str) -> Inspection:
     kinds: dict[str, Kind] = {}
     left_out: list[ColumnAccount] = []
     wrong: list[PoolwiseError] = []
-    constant: set[str] = set()
+    constant, codes = set[str](), set[str]()
     for name in target.names:
         kind, values = target.present(name)
         counts = target.is_whole(name) and len(values) == target.rows
@@ -80,13 +81,14 @@ def inspect(target: Table, where: str) -> Inspection:
         else:
             levels = {*values}
             constant |= {name} if len(levels) == 1 and target.rows > 1 else set()
-            is_plain = kind == "text" and not target.is_category(name)
+            codes |= {name} if kind == "text" and target.is_category(name) else set()
+            is_plain = kind == "text" and name not in codes
             kinds[name] = kind_of_texts(levels) if is_plain else kind
     if wrong:
         raise_all(wrong)
     if not kinds:
         raise no_feature(where, left_out)
-    return Inspection(where, kinds, tuple(left_out), frozenset(constant))
+    return Inspection(where, kinds, tuple(left_out), frozenset(constant), frozenset(codes))
 
 
 def _names_rows(
@@ -148,18 +150,20 @@ def _described(
         counts, aliases = level_counts(ours, theirs)
         kind = "yes/no" if is_yes_or_no(counts) and len(column.levels) == 2 else "category"
         use, why = plural(len(column.levels), "level"), _merged(column, counts, aliases, max_levels)
-        if gone := _uninformative(column, counts):
+        if gone := _uninformative(column, counts, name in inspection.codes):
             (kind, why), use = gone, ""
     return ColumnAccount(name, inspection.where, kind, use, why, lacking)
 
 
-def _uninformative(column: Column, counts: Mapping[str, float]) -> tuple[str, str] | None:
+def _uninformative(
+    column: Column, counts: Mapping[str, float], are_codes: bool
+) -> tuple[str, str] | None:
     """Return what a text column is that is left out for its levels, and why."""
     rows, kept = sum(counts.values()), [v for v in column.levels or () if v != column.other]
     if len(counts) == 1:
         return "constant", "one value in all tables"
     own = sum(counts[v] for v in kept)
-    if numbers := numbers_among([*counts]):
+    if not are_codes and (numbers := numbers_among([*counts])):
         return (
             "text",
             f"{len(numbers):,} of its {len(counts):,} different texts are numbers, and "

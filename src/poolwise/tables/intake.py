@@ -64,7 +64,7 @@ class Intake(MomentsIntake):
     rows: TableRows  # of the target; a gap is NaN
     positions: NDArray[np.intp]  # of these rows in the target's table
     blocks: Mapping[str, tuple[str, ...]]  # history among the rows of X, and the columns it lacks
-    filled: Mapping[str, tuple[int, int]]  # values filled of each table with gaps, and all values
+    filled: Mapping[str, Mapping[str, int]]  # gaps of each table that has some, by column
     own_name: str | None  # name of the response, where it is a named series
     precision: Precision  # with which tables are read
 

@@ -79,7 +79,7 @@ class Tables:
     target_rows: Pattern  # without gaps
     rows: dict[str, Pattern]  # of the sources that came as rows
     blocks: Mapping[str, tuple[str, ...]]  # sources among the rows of X, and the columns they lack
-    filled: Mapping[str, tuple[int, int]]  # values filled of each table with gaps, and all values
+    filled: Mapping[str, Mapping[str, int]]  # gaps of each table that has some, by column
     cautions: tuple[PoolwiseWarning, ...]
     account: Account | None  # of a new fit
 
@@ -171,7 +171,7 @@ class TableReader:
         others = tuple((before.problem.sources if before else moments).values())
         own_read = self._sum("", own, others)
         every = {where: own_read, **read}
-        filled = {n: found.gaps for n, found in every.items() if found.gaps is not None}
+        filled = {n: found.gaps for n, found in every.items() if found.gaps}
         cautions += [caution for found in read.values() for caution in found.cautions]
         lacks = {n: _lacked(block, columns) for n, block in blocks.items()}
         account: Account | None = None
@@ -179,7 +179,7 @@ class TableReader:
             counts = [TableAccount(where, own.count, lost)]
             counts += [TableAccount(n, blocks[n].count, lacks=lacks[n]) for n in blocks]
             counts += [rows_in(n, tables[n], held[n]) for n in tables]
-            counts = [replace(t, filled=filled.get(t.name, (0, 0))[0]) for t in counts]
+            counts = [replace(t, filled=dict(filled.get(t.name, {}))) for t in counts]
             account = self._account([*said, *found.left_out], order, lacks, tables, counts)
             cautions += swapped(account)
         return Tables(

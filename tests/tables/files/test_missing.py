@@ -34,7 +34,7 @@ def test_rows_with_gaps_count_as_in_memory(tmp_path, form, target, rows):
     assert same(ours.problem.sources, theirs.problem.sources)
     assert ours.optional == theirs.optional
     assert [str(c) for c in ours.cautions] == [str(c) for c in theirs.cautions]
-    assert ours.filled == theirs.filled == {"source": (48, 240)}
+    assert ours.filled == theirs.filled == {"source": {"a": 25, "site": 23}}
 
 
 def test_a_file_that_lacks_a_column_is_a_pattern(tmp_path, form, target, rows):
@@ -120,7 +120,7 @@ def test_not_a_number_is_a_missing_value(tmp_path, target, rows):
     table = table.set_column(at, "a", pa.array(gaps, from_pandas=False))
     assert not table.column("a").null_count
     pq.write_table(table, tmp_path / "old.parquet")
-    assert read(target, tmp_path / "old.parquet").filled == {"source": (20, 240)}
+    assert read(target, tmp_path / "old.parquet").filled == {"source": {"a": 20}}
 
 
 def test_rows_without_any_feature_count_as_in_memory(tmp_path, target, rows):

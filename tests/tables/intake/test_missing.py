@@ -33,7 +33,10 @@ class TestMissing:
         assert list(problem.sources) == list(problem.source_rows) == ["clinic"]
         assert (problem.target.rows, problem.sources["clinic"].rows) == (20, 50)
         assert problem.target.weight < 20.0
-        assert intake.filled == {"the target": (18, 60), "clinic": (10, 100)}
+        assert intake.filled == {
+            "the target": {"dose": 15, "bmi": 2, "age": 1},
+            "clinic": {"age": 10},
+        }
         assert intake.cautions == ()
         assert intake.optional == {"dose"}
         assert intake.positions.tolist() == list(range(20))
@@ -46,7 +49,7 @@ class TestMissing:
         assert intake.blocks == {"rows without dose": ("dose",)}
         assert intake.problem.sources["rows without dose"].rows == 6
         assert intake.problem.target.rows == 14
-        assert intake.filled == {"the target": (1, 42), "rows without dose": (1, 12)}
+        assert intake.filled == {"the target": {"bmi": 1}, "rows without dose": {"age": 1}}
 
     def test_a_row_is_enough_for_a_target_if_every_column_has_a_value(self, target, y, old, y_old):
         target.loc[:9, "dose"], target.loc[10:, "bmi"] = np.nan, np.nan

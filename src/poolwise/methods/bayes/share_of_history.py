@@ -75,7 +75,7 @@ class Stack:
         alone = Solved.of(target)
         ratio = target.response_unit / own.response_unit
         history = Solved.of(own, Alone(alone.size * ratio**2, alone.full.noise * ratio**2))
-        share = _share(own, history.full, _in_units(alone.full, target, own))
+        share = _share(own, history.full, _in_units(alone, own))
         rows = sum(source.weight for source in own.sources)
         share *= history.informative * rows / (rows + ENOUGH_ROWS)
         return cls(history, alone, share)
@@ -85,7 +85,7 @@ class Stack:
         found, own = self.history.without(lacking), self.history.model.scaled
         if self.alone is None:
             return found
-        other = _in_units(self.alone.without(lacking), self.alone.model.scaled, own, lacking)
+        other = _in_units(self.alone, own, lacking)
         return stacked(self.share, found, other)
 
 
@@ -163,10 +163,13 @@ class Solved:
         return shortened(own.scaled, own.groups, own.evidence, self.at, self.full, lacking)
 
 
-def _in_units(
-    found: Posterior, own: Scaled, other: Scaled, lacking: Sequence[str] = ()
-) -> Posterior:
-    """Convert a posterior to the units of another scaling; features that it lacks get zero."""
+def _in_units(solved: Solved, other: Scaled, lacking: Sequence[str] = ()) -> Posterior:
+    """Convert a posterior to the units of another scaling.
+
+    Features that it lacks, since they do not vary in the target, keep their prior: zero, with the
+    variance of the other coefficients.
+    """
+    found, own = solved.without(lacking), solved.model.scaled
     kept = [n for n in own.features if n not in lacking]
     place = {n: other.lead + k for k, n in enumerate(f for f in other.features if f not in lacking)}
     at = [*range(own.lead), *(place[n] for n in kept)]
@@ -174,7 +177,7 @@ def _in_units(
     ratio = own.response_unit / other.response_unit
     scale = ratio * np.array([1.0] * own.lead + [units[1][n] / units[0][n] for n in kept])
     mean = np.zeros(other.lead + len(place))
-    covariance = np.zeros((len(mean), len(mean)))
+    covariance = ratio**2 * solved.size * np.eye(len(mean))
     mean[at] = scale * found.mean
     covariance[np.ix_(at, at)] = np.outer(scale, scale) * found.covariance
     noise, spread = ratio**2 * found.noise, ratio**4 * found.noise_variance
