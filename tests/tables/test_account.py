@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 
 from poolwise import PooledRegressor
 from poolwise.errors import BadColumns, DataWarning, PoolwiseWarning
-from poolwise.tables.inspection import inspect, looks_like_identifier
+from poolwise.tables.column_names import names_rows
+from poolwise.tables.inspection import inspect
 from poolwise.tables.memory import open_table
 
 ROWS = 400
@@ -167,6 +168,7 @@ MEASURED = {
     "weight": np.random.default_rng(2).permutation(2_000)[:200],
     "key_figure": np.sqrt(np.arange(200)),
     "degree": np.arange(200.0),  # doubles are measured, integers are counted
+    "tripDay": np.arange(200),
     "covid": np.random.default_rng(3).permutation(200),
 }
 
@@ -197,7 +199,7 @@ def test_columns_that_only_name_rows_are_left_out(name, values):
 def test_names_of_identifiers():
     yes = ["id", "ID", "user_id", "userId", "order key", "uuid", "nr", "patient_no"]
     no = ["covid", "humid", "bid", "solid", "keyboard", "number", "idea", "x", "paid", "grid"]
-    assert [n for n in (*yes, *no) if looks_like_identifier(n)] == yes
+    assert [n for n in (*yes, *no) if names_rows(n)] == yes
 
 
 def test_tables_that_look_swapped_are_noticed():

@@ -17,6 +17,7 @@ from poolwise.tables.column_account import (
     Account,
     ColumnAccount,
 )
+from poolwise.tables.column_names import may_count, names_index, names_rows
 from poolwise.tables.encoding import Column, KnownLevels, is_yes_or_no, level_counts
 from poolwise.tables.frames import TO_NUMBERS, FrameTable
 from poolwise.tables.memory import Table
@@ -27,22 +28,6 @@ ENOUGH = 20  # values that show whether a text is different in nearly every row
 NEARLY = 0.9  # of all values
 LITTLE = 0.25  # of all rows: a text is left out if its most frequent levels have less
 UNNAMED = re.compile(r"|unnamed: ?\d+", re.IGNORECASE)
-INDEX = {"index", "rownames", "row_names", "row.names", "rowname", "row", "rowid", "row_id"}
-ID_WORDS = {"id", "ids", "key", "uuid", "guid", "uid", "pid", "nr", "identifier", "rownames"}
-ID_NAME = re.compile(
-    r"(account|case|client|customer|household|item|order|patient|person|product|record|row|subject"
-    r"|transaction|unit|user)[_. -]?(id|ids|no|nr|num|number|key)",
-    re.IGNORECASE,
-)
-TIMES = {"t", "time", "trend", "year", "quarter", "month", "week", "day", "date", "hour", "period"}
-TIMES |= {"step", "age", "dose", "x"}
-WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
-
-def looks_like_identifier(name: str) -> bool:
-    """Return whether a name says that a column identifies rows or units: id, order_id, userKey."""
-    words = [word.lower() for word in WORD.findall(name)]
-    return bool(words and words[-1] in ID_WORDS) or bool(ID_NAME.fullmatch(name))
 
 
 @dataclass(frozen=True)
@@ -92,24 +77,23 @@ def inspect(target: Table, where: str) -> Inspection:
 
 
 def _names_rows(
-    name: str, kind: Kind, values: Sequence[Any], may_count: bool
+    name: str, kind: Kind, values: Sequence[Any], counts: bool
 ) -> tuple[str, str] | None:
     """Return "identifier" or "index column", and why, for a column that only names rows."""
     if UNNAMED.fullmatch(name):
         return "index column", "it has no name"
-    different, words = len({*values}), name.lower()
+    different = len({*values})
     all_differ = different == len(values) > 1
     is_name = kind == "text" and len(values) >= ENOUGH and different >= NEARLY * len(values)
     if is_name and kind_of_texts({*values}) == "text" and not numbers_among([*{*values}]):
         return "identifier", f"{different:,} different texts in {len(values):,} rows name rows"
     if kind == "date" or not all_differ or not all(v == v // 1 for v in values if kind == "number"):
         return None
-    if words in INDEX:
+    if names_index(name):
         return "index column", f"an index: it is named {name!r}, and all values differ"
-    if looks_like_identifier(name):
+    if names_rows(name):
         return "identifier", f"an identifier: it is named {name!r}, and all values differ"
-    last = WORD.findall(words)[-1:]
-    if may_count and len(values) >= ENOUGH and not TIMES.intersection(last):
+    if counts and len(values) >= ENOUGH and not may_count(name):
         first = values[0]
         if first in (0.0, 1.0) and [*values] == [first + k for k in range(len(values))]:
             return "index column", f"an index: it counts the rows from {first:.0f}"
