@@ -26,6 +26,7 @@ COLUMNS = {
         {"name": str, "table": str, "kind": str, "use": str, "why": str, "lacking_in": [str]}
     ],
     "tables": [{"name": str, "rows": int, "without_response": int, "filled": dict, "lacks": [str]}],
+    "notes": [str],
 }
 MAYBE = (*NUMBER, type(None))
 VERDICT |= {"probability": MAYBE, "change": MAYBE}
@@ -113,7 +114,7 @@ VERBS = {
         ["compare", *TABLES, "--method", "offset", "--folds", "2"],
         {
             "columns": COLUMNS,
-            "rows": {"target": int, "history": int},
+            "rows": {"target": int, "held_out": int, "history": int},
             "baseline": str,
             "split": str,
             "methods": [LINE],

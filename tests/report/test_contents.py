@@ -123,7 +123,7 @@ def test_every_row_is_predicted_without_itself(helping):
     by_row = {p["row"]: p for p in told["points"]}
     assert sorted(by_row) == list(range(1, len(X) + 1))
     inside = []
-    for train, test in KFold(10, shuffle=True, random_state=0).split(X):
+    for train, test in KFold(4, shuffle=True, random_state=3).split(X):
         model = PooledRegressor().fit(X.iloc[train], y.iloc[train], sources=sources)
         ends = model.predict_interval(X.iloc[test])
         for k, predicted, (low, high) in zip(test, model.predict(X.iloc[test]), ends, strict=True):

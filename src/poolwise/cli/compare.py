@@ -49,13 +49,13 @@ def compare_methods(
     methods = [check_method(m) for m in names_in(method)]
     with (
         running(quiet=as_json) as cautions,
-        input_tables(tables, label, options, split, quiet=as_json) as given,
+        input_tables(tables, label, options, split, cautions, quiet=as_json) as given,
     ):
         from poolwise.evaluation.compare import compare
 
         found = compare(
             **given.data,
-            methods=methods or (None if given.sources or given.incomplete else ["target_ridge"]),
+            methods=methods or None,
             **given.split,
             response=label,
             response_transform=options.response_transform,
@@ -68,7 +68,11 @@ def compare_methods(
     if as_json:
         result = {
             "columns": given.account.to_dict(),
-            "rows": {"target": found.target_rows, "history": found.history_rows},
+            "rows": {
+                "target": found.target_rows,
+                "held_out": found.held_out,
+                "history": found.history_rows,
+            },
             "baseline": found.baseline,
             "split": found.split,
             "methods": found.table(),

@@ -72,7 +72,7 @@ def fit_model(
     written: list[Path] = []
     with (
         running(quiet=as_json, written=written) as cautions,
-        input_tables(tables, label, options, split, quiet=as_json) as given,
+        input_tables(tables, label, options, split, cautions, quiet=as_json) as given,
     ):
         if report is None:
             model, verdict = _fitted(given, method, options)
@@ -124,8 +124,9 @@ def _fitted(given: InputTables, method: str, options: HistoryOptions) -> tuple[A
         precision=options.precision,
     )
     X, splitting, about_rows = split_by(given.X, **given.split)
+    warn(about_rows)
     intake, told = fit_kept(model, **given.data | {"X": X})
-    warn((*about_rows, *told))
+    warn(told)
     measured = measured_effect(
         intake, method_of(own), splitting=splitting, random_state=options.seed
     )

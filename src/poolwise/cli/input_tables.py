@@ -7,18 +7,18 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from poolwise.cli.hints import message_and_hint
 from poolwise.cli.interrupts import import_pandas
-from poolwise.cli.messages import name, tell, wrong_option
+from poolwise.cli.messages import is_note, name, tell, wrong_option
 from poolwise.cli.options import HistoryOptions, SplitOptions, csv_options, names_in
 from poolwise.cli.screen import say, show_account
-from poolwise.errors import BadColumns
+from poolwise.errors import BadColumns, PoolwiseWarning
 
 if TYPE_CHECKING:  # at run time, help would wait for numpy
     from poolwise.tables.column_account import Account
@@ -53,11 +53,6 @@ class InputTables:
         """What each column is and what was done with it; known after the tables were read."""
         return self.accounts[0]
 
-    @cached_property
-    def incomplete(self) -> int:
-        """Rows of the recent table that have a missing value."""
-        return int(self.X.missing(self.X.names).any(axis=1).sum())
-
 
 @contextmanager
 def input_tables(
@@ -65,12 +60,14 @@ def input_tables(
     label: str,
     options: HistoryOptions,
     split: SplitOptions = AT_RANDOM,
+    cautions: Sequence[PoolwiseWarning] = (),
     *,
     quiet: bool,
 ) -> Iterator[InputTables]:
     """Read the recent table, which comes last, and open its history.
 
-    The account of all columns is printed when the library has read the tables, before the fit.
+    The account of all columns is printed when the library has read the tables, before the fit. It
+    has notes: those ``cautions`` that are about folds, which the library gives before.
     """
     *history, recent = tables
     called = STDIN_NAME if recent == STDIN else recent
@@ -85,8 +82,7 @@ def input_tables(
         import_pandas()
         at = dict(zip(typed, paths, strict=True))
         found = {source: [at[p] for p in own] for source, own in named.items()}
-        given = _matched(called, at[recent], found, label, options, split, quiet=quiet)
-        yield given
+        yield _matched(called, at[recent], found, label, options, split, cautions, quiet=quiet)
 
 
 def _named(
@@ -126,6 +122,7 @@ def _matched(
     label: str,
     options: HistoryOptions,
     split: SplitOptions,
+    cautions: Sequence[PoolwiseWarning],
     *,
     quiet: bool,
 ) -> InputTables:
@@ -165,7 +162,8 @@ def _matched(
     accounts: list[Account] = []
 
     def tell(account: Account) -> None:
-        accounts.append(replace(account, columns=(*account.columns, *left)))
+        notes = tuple(" ".join(message_and_hint(c)) for c in cautions if is_note(c))
+        accounts.append(replace(account, columns=(*account.columns, *left), notes=notes))
         if not quiet:
             show_account(accounts[-1])
             say()

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from poolwise.cli.hints import message_and_hint
 from poolwise.cli.interrupts import ignore_more, none_swallowed
-from poolwise.errors import BadOption, LeftOut, PoolwiseError, PoolwiseWarning
+from poolwise.errors import BadOption, DataWarning, LeftOut, PoolwiseError, PoolwiseWarning
 
 # Categories of characters that a terminal interprets: control, direction, surrogates, line breaks.
 OBEYED = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
@@ -99,9 +99,15 @@ def _tell_all(cautions: Sequence[PoolwiseWarning]) -> None:
 
 
 def _is_in_account(caution: PoolwiseWarning) -> bool:
-    """Return whether the account of columns says the same, without a guess at another name."""
+    """Return whether the account says the same, without a guess at another name."""
     about = caution.about
-    return isinstance(caution, LeftOut) and "names" in about and not about.get("near")
+    is_named = isinstance(caution, LeftOut) and "names" in about and not about.get("near")
+    return is_named or is_note(caution)
+
+
+def is_note(caution: PoolwiseWarning) -> bool:
+    """Return whether a warning is about rows that folds should keep together."""
+    return isinstance(caution, DataWarning) and not {"groups", "time"}.isdisjoint(caution.about)
 
 
 def as_records(cautions: Sequence[PoolwiseWarning]) -> list[dict[str, str]]:

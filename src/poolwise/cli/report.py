@@ -57,7 +57,7 @@ def write_report(
     written: list[Path] = []
     with (
         running(quiet=as_json, written=written) as cautions,
-        input_tables(tables, label, options, split, quiet=as_json) as given,
+        input_tables(tables, label, options, split, cautions, quiet=as_json) as given,
     ):
         made = report_on(given, method, options, title=title)
         rows = {"target": made.data["target_rows"], "history": made.data["history_rows"]}

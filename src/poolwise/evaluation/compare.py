@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poolwise._typing import Array
 from poolwise.errors import BadWeights, NeedsRows, TooFewRows
 from poolwise.evaluation.comparison import BASELINE, RIVALS, Comparison
 from poolwise.evaluation.gain import gain
 from poolwise.evaluation.splitting import AT_RANDOM, FEWEST, Splitting, split_by
 from poolwise.evaluation.target_folds import TargetRows, contenders_of, method_in
 from poolwise.evaluation.verdict import HistoryEffect
-from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Method, Problem
 from poolwise.methods import DEFAULT_METHOD, name_of_method, needs_rows
+from poolwise.model.fitted_model import warn
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.tree_summary import MeanTrees, TreeSummary
 from poolwise.moments.progress import tracked
@@ -69,7 +66,8 @@ def compare(
         mapping gives labels. By default every linear method, and scikit-learn's
         HistGradientBoostingRegressor as ``trees_on_nan``; methods that grow trees, such as
         ``boosted_pooling``, take seconds per fold and must be named. ``target_ridge``, with
-        which the others are compared, and ``target_only`` are always included.
+        which the others are compared, and ``target_only`` are always included; without history,
+        they are all.
     cv : int, splitter or iterable, optional
         How to split the target rows; by default five folds, four times, or less often if a fit
         takes long. An integer is a number of folds, repeated as often. A splitter of scikit-learn
@@ -120,6 +118,7 @@ def compare(
     ['data_pooling', 'target_ridge', 'target_only']
     """
     X, splitting, told = split_by(X, groups=groups, time=time, cv=cv, repeats=repeats)
+    warn(told)  # before the tables are read: the command line adds them to its account of these
     intake = gather(
         X,
         y,
@@ -132,8 +131,7 @@ def compare(
         precision=precision,
         transform=response_transform,
     )
-    for caution in (*told, *intake.cautions, *suspicions(intake.problem, intake.without_units)):
-        warnings.warn(caution, stacklevel=2)
+    warn((*intake.cautions, *suspicions(intake.problem, intake.without_units)))
     return compare_intake(
         intake, methods=methods, splitting=splitting, random_state=random_state, progress=progress
     )
@@ -150,6 +148,8 @@ def compare_intake(
 ) -> Comparison:
     """Compare methods on tables that were read already; ``judged`` as in :class:`Comparison`."""
     check_seed(random_state)
+    if methods is None and not intake.problem.sources:
+        methods = ()
     contenders = contenders_of(methods, random_state)
     data = TargetRows.of(intake)
     folds = data.folds(splitting, repeats_of(intake.problem, contenders, judged), random_state)
@@ -183,6 +183,7 @@ def compare_intake(
         skipped=skipped,
         history_rows=sum(s.rows for s in intake.problem.sources.values()),
         target_rows=len(data.y),
+        held_out=len({k for _, test in folds for k in test.tolist()}),
         test_rows=float(np.mean([len(test) for _, test in folds])),
         own=tuple(label for label, c in contenders.items() if method_in(c) is None),
         nonlinear=tuple(label for label, c in contenders.items() if needs_rows(method_in(c))),
@@ -265,14 +266,3 @@ def _expected(problem: Problem, label: str, contender: Any) -> HistoryEffect | N
     fit = None if is_default else method.solve(problem).parts().line
     effect = gain(problem, fit, name=label).effect(problem.target.rows)
     return None if effect is None else replace(effect, method=label)
-
-
-def fold_fits(
-    intake: Intake, method: Method, *, splitting: Splitting, folds: int, random_state: int
-) -> Iterator[tuple[NDArray[np.intp], Array, Array, Fit]]:
-    """Yield for each of a few folds its rows, their X and y, and the fit without them."""
-    data = TargetRows.of(intake)
-    few = replace(splitting, cv=folds, repeats=1)
-    for train, test in data.folds(few, 1, random_state):
-        fit = data.fit_method(method, train, intake.problem.intercept)
-        yield test, data.X[test], data.y[test], fit

@@ -28,7 +28,7 @@ FEW_TEST_ROWS = 5  # with fewer, the RMSE of a fold is far from the RMSE of all 
 # Always compared, and without history; differences are against the first.
 RIVALS = {"target_ridge": "ridge regression", "target_only": "least squares"}
 BASELINE = next(iter(RIVALS))
-FAR_OFF = 1.5  # times its error: a fit without history that is worse is no rival
+FAR_OFF = 1.5  # times the error of the baseline: a fit without history that is worse is no rival
 MOST_EFFECTS = 5  # of new columns that are named
 NOT_JUDGED = (
     "No method of poolwise was measured with and without history; compare bayes_pooling, too."
@@ -51,7 +51,9 @@ class Comparison:
     skipped : mapping of str to str
         Methods that could not run, and why.
     history_rows, target_rows : int
-        Rows of all sources, and complete rows of the target.
+        Rows of all sources, and rows of the target.
+    held_out : int
+        Rows of the target that were in some test set; all of them, unless given.
     test_rows : float
         Test rows in a fold, on average.
     own : tuple of str
@@ -79,6 +81,7 @@ class Comparison:
     skipped: Mapping[str, str] = field(default_factory=dict)
     history_rows: int = 0
     target_rows: int = 0
+    held_out: int = 0
     test_rows: float = np.inf
     own: tuple[str, ...] = ()
     nonlinear: tuple[str, ...] = ()
@@ -125,9 +128,8 @@ class Comparison:
     @property
     def has_test(self) -> bool:
         """Whether there are enough folds and rows for a test."""
-        folds = len(self.scores[self.baseline])
-        rows = self.test_rows * folds
-        return folds > 1 and min(rows, self.target_rows or rows) >= FEWEST_ROWS
+        rows = self.held_out or self.target_rows or FEWEST_ROWS
+        return len(self.scores[self.baseline]) > 1 and rows >= FEWEST_ROWS
 
     @property
     def judged_method(self) -> str | None:
@@ -164,7 +166,7 @@ class Comparison:
         chosen = self.judged is None and method != DEFAULT_METHOD
         tests = len(self._candidates) if chosen else 1
         line = _difference(self.scores[method] - alone, self.test_share, self.has_test, tests)
-        change, rows = line["difference"] / base, (self.target_rows, len(alone))
+        change, rows = line["difference"] / base, (self.held_out or self.target_rows, len(alone))
         if (p := line["p"]) is None:
             return HistoryEffect("measured", method, change, None, None, None, *rows, over)
         fell = 1.0 - p / 2.0 if change < 0.0 else p / 2.0

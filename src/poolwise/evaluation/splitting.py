@@ -17,6 +17,7 @@ from poolwise.errors import BadColumns, BadOption, BadTable, LeftOut, PoolwiseWa
 from poolwise.evaluation.leaks import leaks
 from poolwise.tables.frames import FrameTable
 from poolwise.tables.memory import Table, name_of, open_table
+from poolwise.tables.text_values import day_of
 from poolwise.wording import plural
 
 Positions: TypeAlias = NDArray[np.intp]
@@ -24,7 +25,7 @@ Fold: TypeAlias = tuple[Positions, Positions]
 
 FEWEST = 3  # target rows, or groups of them, that can be split
 FOLDS = 5
-YEAR_FIRST = re.compile(r"\d{4}(-\d\d.*)?")
+YEAR_OR_MONTH = re.compile(r"\d{4}(-\d\d)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +63,14 @@ class Splitting:
         ``positions`` are the rows of the target's table that ``X`` and ``y`` have.
         """
         groups = None if self.groups is None else self.groups[positions]
-        order = np.arange(len(y))
-        if self.time is not None:
-            order = np.argsort(self.time[positions], kind="stable")
-            if groups is not None:
-                groups = groups[order]
+        time = None if self.time is None else self.time[positions]
+        order = np.arange(len(y)) if time is None else np.argsort(time, kind="stable")
         if self.cv is not None and not isinstance(self.cv, int):
             if not hasattr(self.cv, "split"):
                 return _listed(self.cv, positions)
             found = check_cv(self.cv).split(X[order], y[order], groups)
-        elif self.time is not None:
-            found = _later(self.time[positions][order], self.cv or FOLDS)
+        elif time is not None:
+            found = _later(time[order], self.cv or FOLDS)
         else:
             often = repeats if self.repeats is None else self.repeats
             found = _random(groups, len(y), self.cv or FOLDS, often, random_state)
@@ -93,7 +91,7 @@ def split_by(
     cv: Any = None,
     repeats: int | None = None,
 ) -> tuple[Any, Splitting, list[PoolwiseWarning]]:
-    """Return the features, how to split their rows, and warnings.
+    """Return the features, how to split their rows, and warnings, which are notes of the account.
 
     Groups or times are one value per row, or the name of a column of ``X``. A column of groups is
     left out of the features. If neither is given, the columns are searched for them.
@@ -170,8 +168,9 @@ def _ranks(values: Sequence[Any], name: str) -> Positions:
     if gone := sum(map(_is_missing, values)):
         what = f"{name} has no value in {plural(gone, 'row')}, which have no place in time."
         raise BadOption(what, "Leave these rows out, or fill in the time.")
-    texts = [v for v in values if isinstance(v, str)]
-    if wrong := next((v for v in texts if not YEAR_FIRST.fullmatch(v.strip())), None):
+    texts = dict.fromkeys(v for v in values if isinstance(v, str))
+    sorts = (YEAR_OR_MONTH.fullmatch(v) or day_of(v) is not None for v in texts)
+    if wrong := next((v for v, is_time in zip(texts, sorts, strict=True) if not is_time), None):
         what = f"{name} holds text, {wrong!r} for one, which does not sort in the order of time."
         raise BadOption(what, "Write times as 2024-12-31 or 2024-12-31T23:59, or as numbers.")
     try:

@@ -58,7 +58,7 @@ class HistoryEffect:
         Confidence that history helps. Expected: the posterior probability. Measured: one minus half
         the p-value if the error fell, half the p-value if it rose. None without a test.
     rows : int
-        Target rows.
+        Target rows; those that were held out, if the change was measured.
     folds : int, default=0
         Folds in which a change was measured.
     over : str

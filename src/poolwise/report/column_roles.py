@@ -10,7 +10,8 @@ from poolwise.tables.encoding import Column
 from poolwise.tables.intake import Intake
 from poolwise.wording import named, plural
 
-BY_TABLE = ("shared", "new", "columns", "in some", "dropped")  # lines that the page has anyway
+# Lines that the page has anyway: in its table of columns, or as a caution.
+BY_TABLE = ("shared", "new", "columns", "in some", "dropped", "note")
 ROLES = {
     "new": "New: history lacks them",
     "partly shared": "In part of the history",

@@ -46,7 +46,7 @@ def contents(
     ``told`` are the warnings of the fit.
     """
     method = method_of(model.method)  # with its choice, if it chooses: that depends on the rows
-    folds, draws = _effort(intake.problem, reads_rows=needs_rows(method))
+    draws = _draws(intake.problem, reads_rows=needs_rows(method))
     summary, found = model.summary(), diagnose(model, progress=progress)
     how: dict[str, Any] = {"random_state": random_state, "progress": progress}
     name = name_of_method(method)
@@ -76,7 +76,7 @@ def contents(
             "trees": None if summary.trees is None else _trees(summary.trees, summary.reason),
             "diagnostics": findings(found),
             "plan": planned,
-            "residuals": residuals(intake, method, splitting=splitting, folds=folds, **how),
+            "residuals": residuals(intake, method, splitting=splitting, **how),
             "cautions": [str(caution) for caution in told],
             "provenance": dict(provenance),
         },
@@ -85,15 +85,13 @@ def contents(
     return data
 
 
-def _effort(problem: Problem, *, reads_rows: bool) -> tuple[int, int]:
-    """Return how many folds for residuals, and futures of the plan, take minutes.
+def _draws(problem: Problem, *, reads_rows: bool) -> int:
+    """Return how many futures of the plan take minutes.
 
-    They depend on the size of the problem and not on the time: the same data give the same report.
+    It depends on the size of the problem and not on the time: the same data give the same report.
     """
     seconds = fit_seconds(len(problem.features), len(problem.sources))
-    if reads_rows:
-        return 5, 16
-    return (10, 16) if seconds <= QUICK else (10, 8) if seconds <= SLOW else (5, 4)
+    return 16 if reads_rows or seconds <= QUICK else 8 if seconds <= SLOW else 4
 
 
 def _plan(model: PooledRegressor, found: Diagnosis, draws: int, **how: Any) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def compared(
         "baseline": BASELINE,
         "target_rows": found.target_rows,
         "folds": len(found.scores[BASELINE]),
+        "held_out": found.held_out,
         "test_rows": found.test_rows,
         "text": _text(found),
         "lines": lines,
@@ -222,9 +223,12 @@ def _line(line: dict[str, Any], name: str, base: float) -> dict[str, Any]:
 
 def _text(found: Comparison) -> str:
     history = " and all of the history" if found.history_rows else ""
+    others = "the other recent rows"
+    if found.held_out < found.target_rows:
+        others = plural(found.held_out, "other recent row")
     said = (
         f"Each method was fitted on part of the {found.target_rows:,} recent rows{history}, "
-        "and predicted the other recent rows; "
+        f"and predicted {others}; "
         f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method. "
         f"{found.split}"
     ).rstrip()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from poolwise.evaluation.splitting import split_by
 from poolwise.evaluation.verdict import Verdict
 from poolwise.linear.problem import Method
 from poolwise.methods import DEFAULT_METHOD
-from poolwise.model.fitted_model import fit_kept
+from poolwise.model.fitted_model import fit_kept, warn
 from poolwise.model.regressor import PooledRegressor
 from poolwise.moments.atomic_write import write
 from poolwise.numerics.options import Precision, check_seed
@@ -171,15 +170,16 @@ def report(
         precision=precision,
     )
     X, splitting, about_rows = split_by(X, groups=groups, time=time, cv=cv, repeats=repeats)
+    warn(about_rows)  # before the tables are read, as in compare
     given = {"sources": sources, "target_name": "the recent rows"}
     intake, told = fit_kept(model, X, y, sample_weight=sample_weight, **given)
-    told = (*about_rows, *told)
-    for caution in told:
-        warnings.warn(caution, stacklevel=2)
+    warn(told)
+    assert intake.account is not None  # the target came as rows
+    account = replace(intake.account, notes=tuple(map(str, about_rows)))
     data = contents(
         model,
-        intake,
-        told,
+        replace(intake, account=account),
+        (*about_rows, *told),
         came_from,
         title=title,
         methods=methods,

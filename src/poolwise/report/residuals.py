@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poolwise.errors import NeedsRows, TooFewRows
-from poolwise.evaluation.compare import fold_fits
 from poolwise.evaluation.splitting import Splitting
+from poolwise.evaluation.target_folds import TargetRows
 from poolwise.linear.problem import Method
 from poolwise.moments.progress import tracked
 from poolwise.tables.intake import Intake
@@ -25,24 +26,23 @@ def residuals(
     method: Method,
     *,
     splitting: Splitting,
-    folds: int,
     random_state: int = 0,
     progress: bool | None = None,
 ) -> dict[str, Any]:
-    """Predict every target row from the others and the history, and return the residuals.
+    """Predict held-out target rows in the folds of the comparison, once; return the residuals.
 
     A row is an outlier if its residual is beyond the interval that holds all rows with a
     probability of 95 %, according to the model.
     """
-    rows = intake.rows.count
+    data, rows = TargetRows.of(intake), intake.rows.count
     predicted, left, inside, beyond = (np.full(rows, np.nan) for _ in range(4))
     is_known = True
     try:
-        how = {"folds": folds, "random_state": random_state}
-        fits = fold_fits(intake, method, splitting=splitting, **how)
-        for test, X, y, fit in tracked(fits, min(folds, rows), "Residuals", show=progress):
+        folds = data.folds(replace(splitting, repeats=1), 1, random_state)
+        for train, test in tracked(folds, len(folds), "Residuals", show=progress):
+            X, fit = data.X[test], data.fit_method(method, train, intake.problem.intercept)
             predicted[test] = fit.predict(X)
-            left[test] = y - predicted[test]
+            left[test] = data.y[test] - predicted[test]
             width, limit = fit.half_width(X, 0.95), fit.half_width(X, 1.0 - LEVEL / rows)
             if width is None or limit is None:
                 is_known = False
@@ -66,7 +66,7 @@ def residuals(
         }
 
     found = {
-        "folds": min(folds, rows),
+        "folds": len(folds),
         "rows": len(tested),
         "share_inside": (
             float(np.average(inside[tested], weights=weights[tested])) if is_known else None

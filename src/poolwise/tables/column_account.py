@@ -45,6 +45,7 @@ class Account:
     columns: tuple[ColumnAccount, ...]
     tables: tuple[TableAccount, ...]  # the target first
     answer: str = ""  # how the response is read, unless as a number
+    notes: tuple[str, ...] = ()  # on rows that belong together, and folds
 
     @property
     def target(self) -> str:
@@ -100,6 +101,7 @@ class Account:
             "dropped": [{"name": c.name, "table": c.table, "why": c.why} for c in self.dropped],
             "columns": [asdict(column) for column in self.columns],
             "tables": [asdict(table) for table in self.tables],
+            "notes": list(self.notes),
         }
 
     def lines(self) -> list[tuple[str, str]]:
@@ -135,7 +137,7 @@ class Account:
                 gaps = plural(sum(own.filled.values()), "missing value")
                 rows += f"; {gaps} filled in: {_most_gaps(own.filled)}"
             lines.append(("rows", rows))
-        return lines
+        return [*lines, *(("note", note) for note in self.notes)]
 
     def __str__(self) -> str:
         return "\n".join(f"{word:<10} {said}" for word, said in self.lines())

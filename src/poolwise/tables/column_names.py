@@ -23,7 +23,8 @@ COUNTS = TIMES | {"age", "dose", "step", "t", "trend", "x"}
 
 def last_word(name: str) -> str:
     """Return the last word of a name, in small letters: key of order_key and of orderKey."""
-    return ["", *WORD.findall(name)][-1].lower()
+    words: list[str] = WORD.findall(name)
+    return words[-1].lower() if words else ""
 
 
 def names_rows(name: str) -> bool:
