@@ -2,11 +2,13 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-from sklearn.model_selection import GroupKFold, ShuffleSplit
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, LeaveOneOut, ShuffleSplit
 
 from poolwise import TargetSplit
 from poolwise.errors import TooFewRows
+from poolwise.tables.intake import gather
 
 
 @pytest.fixture
@@ -49,6 +51,27 @@ def test_groups_are_those_of_the_target_rows(rows):
         assert not set(groups[target]) & set(groups[test])
 
 
-def test_rows_that_all_lack_something_cannot_be_split(rows):
-    with pytest.raises(TooFewRows):
+def test_a_column_that_no_row_of_the_target_has_is_named(rows):
+    with pytest.raises(TooFewRows, match=r"no value in the target \(missing: 'x1' in 4\)"):
         list(TargetSplit(2).split(rows[::3]))
+    apart = np.arange(24.0).reshape(12, 2)
+    apart[:6, 0] = apart[6:, 1] = np.nan
+    with pytest.raises(TooFewRows, match="'x0' in 6, 'x1' in 6"):
+        list(TargetSplit(2).split(apart))
+
+
+@pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame, pl.DataFrame])
+def test_a_row_with_a_gap_is_a_target_row_as_in_a_fit(frame):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    X[:100, 3] = np.nan  # history
+    X[100:][rng.random((100, 4)) < 0.2] = np.nan
+    tested = np.concatenate([test for _, test in TargetSplit(5).split(frame(X))])
+    assert tested.tolist() == gather(frame(X), np.arange(200.0)).positions.tolist()
+    assert tested.tolist() == np.flatnonzero(~np.isnan(X[:, 3])).tolist()
+
+
+def test_as_many_folds_are_told_as_are_made(rows):
+    for cv, groups in ((LeaveOneOut(), None), (LeaveOneGroupOut(), np.arange(12) // 4)):
+        folds = list(TargetSplit(cv).split(rows, groups=groups))
+        assert TargetSplit(cv).get_n_splits(rows, groups=groups) == len(folds)

@@ -11,29 +11,33 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from poolwise.errors import TooFewRows
+from poolwise.tables.gap_rows import split_by_block
+from poolwise.tables.inspection import inspect
 from poolwise.tables.memory import open_table, unmasked
 
 
 class TargetSplit:
     """Split stacked rows: test folds hold target rows only, training sets all history.
 
-    Rows with a missing value are history: they are in every training set and in no test set.
-    The complete rows, the target, are split by ``cv``.
+    History are rows that lack the same columns, if they are more than coefficients and at least
+    15 % of all rows, as in :meth:`PooledRegressor.fit`: they are in every training set and in no
+    test set. All other rows, the target, are split by ``cv``; they may have gaps.
 
     Parameters
     ----------
     cv : int or splitter, default=5
-        How to split the complete rows; an integer means that many unshuffled folds.
+        How to split the target rows; an integer means that many unshuffled folds.
 
     Examples
     --------
     >>> import numpy as np
     >>> from poolwise import TargetSplit
-    >>> X = np.array([[1.0, np.nan], [2.0, np.nan], [3.0, 1.0], [4.0, 2.0]])
+    >>> X = np.arange(14.0).reshape(7, 2)
+    >>> X[:3, 1] = np.nan
     >>> for train, test in TargetSplit(cv=2).split(X):
     ...     print(train, test)
-    [0 1 3] [2]
-    [0 1 2] [3]
+    [0 1 2 5 6] [3 4]
+    [0 1 2 3 4] [5 6]
     """
 
     def __init__(self, cv: Any = 5) -> None:
@@ -49,21 +53,16 @@ class TargetSplit:
         X : array-like or data frame
             Stacked rows.
         y, groups : array-like, optional
-            Passed to ``cv`` for the complete rows.
+            Passed to ``cv`` for the target rows.
 
         Yields
         ------
         pair of arrays of int
             Positions of the training rows, all history included, and of the test rows.
         """
-        table = open_table(X if nw.dependencies.is_into_dataframe(X) else unmasked(X), "X")
-        incomplete = table.missing(table.names).any(axis=1)
-        target, history = np.flatnonzero(~incomplete), np.flatnonzero(incomplete)
-        if not len(target):
-            raise TooFewRows.empty_target(table.rows, {"any column": table.rows})
-        part_y = None if y is None else np.asarray(y)[target]
-        part_groups = None if groups is None else np.asarray(groups)[target]
-        for train, test in check_cv(self.cv).split(target[:, None], part_y, part_groups):
+        target, *given = _of_target(X, y, groups)
+        history = np.setdiff1d(np.arange(len(X)), target)
+        for train, test in check_cv(self.cv).split(target[:, None], *given):
             yield np.sort(np.concatenate((history, target[train]))), target[test]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
@@ -72,14 +71,32 @@ class TargetSplit:
         Parameters
         ----------
         X, y, groups : object, optional
-            Passed to ``cv``.
+            As for ``split``.
 
         Returns
         -------
         int
             Number of folds that ``split`` yields.
         """
-        return int(check_cv(self.cv).get_n_splits(X, y, groups))
+        given = (X, y, groups) if X is None else _of_target(X, y, groups)
+        return int(check_cv(self.cv).get_n_splits(*given))
 
     def __repr__(self) -> str:
         return f"TargetSplit(cv={self.cv!r})"
+
+
+def _of_target(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
+    """Return the positions of the target rows, and their responses and groups."""
+    table = open_table(X if nw.dependencies.is_into_dataframe(X) else unmasked(X), "X")
+    kinds = inspect(table, "X").kinds
+    names, levels = [*kinds], table.levels([*kinds], kinds)
+    outputs = [1 if (known := levels.get(n)) is None else len(known) - 1 for n in names]
+    missing = table.missing(names)
+    target = split_by_block(missing, names, outputs, (), None, intercept=True)[()]
+    if (void := missing[target].all(axis=0) & missing.any(axis=0)).any():
+        counts = {names[j]: int(missing[:, j].sum()) for j in np.flatnonzero(void)}
+        raise TooFewRows.empty_target(table.rows, counts)
+    if not len(target):
+        raise TooFewRows.empty_target(table.rows)
+    y, groups = (None if own is None else np.asarray(own)[target] for own in (y, groups))
+    return target, y, groups

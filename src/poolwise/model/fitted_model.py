@@ -55,6 +55,11 @@ class FittedModel:
     account: Account | None = None  # of columns and rows at fit; None for moments alone
 
     @property
+    def left_out(self) -> list[str]:
+        """Names of the columns of any table that were left out at fit."""
+        return [] if self.account is None else [c.name for c in self.account.dropped]
+
+    @property
     def name(self) -> str:
         """Name of the method."""
         return name_of_method(self.method)

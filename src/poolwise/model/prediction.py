@@ -49,7 +49,7 @@ def predictions(
         raise BadOption.of("statistic", statistic, "'mean' or 'median'")
     model = fitted(estimator)
     transform = model.transform
-    table, columns = open_rows(estimator, X, model.columns, model.optional_columns)
+    table, columns = open_rows(estimator, X, model.columns, model.left_out, model.optional_columns)
     predicted, beyond, columns_led = np.empty(table.rows), [], list[str]()
     bounds, is_far = model.fit.parts().linear.bounds or (0.0, 0.0), False
     margin = FAR * (bounds[1] - bounds[0])
@@ -106,7 +106,7 @@ def _bounded(
 def intervals(estimator: Any, X: Any, coverage: float) -> Array:
     """Return both ends of the interval that holds each response with this probability."""
     model = fitted(estimator)
-    table, columns = open_rows(estimator, X, model.columns, model.optional_columns)
+    table, columns = open_rows(estimator, X, model.columns, model.left_out, model.optional_columns)
     ends = np.empty((table.rows, 2))
     for rows, fit, values in _groups(model, table, columns):
         width = _known(fit.half_width(values, coverage), model)

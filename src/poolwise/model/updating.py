@@ -162,7 +162,7 @@ def _change(
     if not by_moments:
         if y is None:
             raise BadOption.of("y", None, "the response of each row of X")
-        target = open_rows(estimator, X, model.columns)[0]
+        target = open_rows(estimator, X, model.columns, model.left_out)[0]
         response = y = checked_response(y)
     elif y is not None or weights is not None:
         raise BadOption.of("y" if y is not None else "sample_weight", "given", "None without rows")

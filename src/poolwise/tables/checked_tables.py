@@ -49,7 +49,11 @@ def checked_response(y: Any) -> Any:
 
 
 def open_rows(
-    estimator: BaseEstimator, X: Any, columns: Sequence[Column], optional: Collection[str] = ()
+    estimator: BaseEstimator,
+    X: Any,
+    columns: Sequence[Column],
+    left_out: Collection[str],
+    optional: Collection[str] = (),
 ) -> tuple[Table, list[Column]]:
     """Open a table to predict, with those of the columns at fit that it has.
 
@@ -72,8 +76,7 @@ def open_rows(
     if used != [n for n in table.names if n in used]:
         what = f"X has its columns in the order {listed([n for n in table.names if n in used])}."
         raise BadColumns(what, f"It must have the columns {listed(used)}, in this order.")
-    account = getattr(getattr(estimator, "_fitted", None), "account", None)
-    known = {*at_fit, *(c.name for c in account.dropped)} if account else {*at_fit}
+    known = {*at_fit, *left_out}
     if len(at_fit) and (extra := [n for n in table.names if n not in known]):
         what = f"X has columns that were not there at fit: {listed(extra)}. They are ignored."
         warnings.warn(LeftOut(what, extra=tuple(extra)), stacklevel=4)
