@@ -37,8 +37,11 @@ def test_repeated_persons_are_warned_of_and_held_out_when_asked(wages, monkeypat
     method = "--method", "bayes_pooling"
     random, hints = told(wages, monkeypatch, "compare", *method)
     assert hints == ["Hold out whole groups with --group nr."]
+    (note,) = random["columns"]["notes"]
+    assert note.startswith("The 170 values of 'nr' repeat in the recent rows: ")
+    assert note.endswith(hints[0])
     said, hints = told(wages, monkeypatch, "compare", *method, "--group", "nr")
-    assert hints == []
+    assert hints == said["columns"]["notes"] == []
     assert said["split"] == "Whole groups of nr were held out: 170 in all."
     rmse = [{x["method"]: x["rmse"] for x in s["methods"]} for s in (random, said)]
     assert rmse[0]["bayes_pooling"] < rmse[1]["bayes_pooling"]
@@ -55,6 +58,16 @@ def test_repeated_persons_are_warned_of_and_held_out_when_asked(wages, monkeypat
             cv=3,
         )
     assert rmse[1]["bayes_pooling"] == pytest.approx(found.scores["bayes_pooling"].mean())
+
+
+def test_the_account_says_once_that_persons_repeat(wages, monkeypatch):
+    tables = "wage_history.csv", "wage_recent.csv", "--label", "lwage", "--folds", "3"
+    for verb, *more in (["compare", "--method", "data_pooling"], ["fit"]):
+        found = quick(wages, monkeypatch, verb, *tables, *more)
+        assert found.exit_code == 0, found.output
+        said = " ".join(found.output.split())
+        assert said.count("repeat in the recent rows") == 1
+        assert "note The 170 values of 'nr' repeat" in said.partition("RMSE")[0]
 
 
 def test_fit_and_report_hold_out_what_compare_does(wages, monkeypatch):

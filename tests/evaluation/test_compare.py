@@ -50,6 +50,15 @@ def test_everything_is_compared_by_default(data):
     assert set(result.scores) == {*LINEAR_METHODS, "trees_on_nan"}
 
 
+def test_without_history_gaps_or_none_only_ridge_and_least_squares_are_compared(data):
+    *_, X, y = data
+    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    for table in (X, gaps):
+        found = compare(table, y, cv=KFold(3))
+        assert set(found.scores) == {"target_ridge", "target_only"}
+        assert found.verdict.level == "no_history"
+
+
 def test_an_own_estimator_sees_all_rows_stacked_with_nan(data):
     X, y, X_old, y_old = data
     trees = HistGradientBoostingRegressor(max_iter=20, random_state=0)

@@ -121,6 +121,14 @@ def test_times_are_numbers_dates_or_text_that_sorts():
         split_by(np.zeros((3, 1)), time=[1.0, np.nan, 2.0])
 
 
+def test_only_texts_that_sort_like_times_are_taken():
+    for text in ("2024", "2024-03", "2024-03-01", "2024-03-01T23:59", "2024-03-01 23:59:10.5Z"):
+        assert split_by(np.zeros((2, 1)), time=["1999", text])[1].time.tolist() == [0, 1]
+    for text in ("March 2024", "03-2024", "2024-02-30", "20240301"):
+        with pytest.raises(BadOption, match=f"{text}.*does not sort"):
+            split_by(np.zeros((2, 1)), time=["1999", text])
+
+
 def test_a_splitter_gets_the_rows_in_the_order_of_time():
     rng = np.random.default_rng(0)
     time = rng.permutation(60)
@@ -134,6 +142,8 @@ def test_two_years_make_one_fold_and_no_test():
     found = compare(X, y, sources=sources, time=X["day"] > 1, **ONE)
     assert len(found.scores["data_pooling"]) == 1
     assert found.effect.confidence is None
+    assert (found.held_out, found.target_rows) == (20, 60)
+    assert "on 20 recent rows, held out in 1 fold" in found.verdict.text
 
 
 def test_repeats_are_the_number_of_times_that_folds_are_drawn():
@@ -147,13 +157,17 @@ def test_repeats_are_the_number_of_times_that_folds_are_drawn():
 def test_report_and_compare_have_the_same_folds():
     X, y, sources = panel()
     group, day = X.pop("nr"), X["day"]
-    for given in ({"groups": group}, {"time": day}, {"cv": KFold(3)}, {"repeats": 2}):
+    each = ({"groups": group}, 5), ({"time": day}, 2), ({"cv": KFold(3)}, 3), ({"repeats": 2}, 5)
+    for given, folds in each:
         found = compare(X, y, sources=sources, methods=["bayes_pooling"], **given)
         made = report(X, y, sources=sources, methods=[], **given)
-        lines = {x["method"]: x["rmse"] for x in made.data["methods"]["lines"]}
+        told, residuals = made.data["methods"], made.data["residuals"]
+        lines = {x["method"]: x["rmse"] for x in told["lines"]}
         assert lines["bayes_pooling"] == found.scores["bayes_pooling"].mean()
         assert made.verdict.headline == found.verdict.headline
-        assert found.split in made.data["methods"]["text"]
+        assert found.split in told["text"]
+        assert told["held_out"] == found.held_out == (40 if "time" in given else 60)
+        assert (residuals["rows"], residuals["folds"]) == (found.held_out, folds)
 
 
 def test_what_cannot_be_split_is_refused_with_names_and_numbers():
@@ -186,6 +200,16 @@ def test_random_folds_of_repeated_persons_are_warned_of_and_flatter():
         for groups in (None, X["nr"])
     )
     assert random < 0.7 * whole
+
+
+def test_a_report_notes_in_its_account_what_the_warning_says():
+    X, y, sources = panel()
+    with pytest.warns(DataWarning) as told:
+        made = report(X, y, sources=sources, methods=[])
+    (said,) = (str(w.message) for w in told if "groups" in w.message.about)
+    assert made.data["columns"]["account"]["notes"] == [said]
+    assert made.html().count("repeat in the recent rows") == 1
+    assert made.model.account_.notes == ()
 
 
 @pytest.mark.parametrize("name", ALL)
