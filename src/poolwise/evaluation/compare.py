@@ -11,7 +11,7 @@ import numpy as np
 from poolwise.errors import BadWeights, NeedsRows, TooFewRows
 from poolwise.evaluation.comparison import BASELINE, RIVALS, Comparison
 from poolwise.evaluation.gain import gain
-from poolwise.evaluation.splitting import AT_RANDOM, FEWEST, Splitting, split_by
+from poolwise.evaluation.splitting import AT_RANDOM, Splitting, split_by
 from poolwise.evaluation.target_folds import TargetRows, contenders_of, method_in
 from poolwise.evaluation.verdict import HistoryEffect
 from poolwise.linear.problem import Method, Problem
@@ -196,7 +196,7 @@ def compare_intake(
     if not intake.problem.sources or (method is not None and method not in found.scores):
         return found
     if method is None:
-        return replace(found, expected=gain(intake.problem).effect(intake.problem.target.rows))
+        return replace(found, expected=_expected(intake.problem))
     contender = contenders[method]
     doing = f"{method} without history"
     alone = [
@@ -220,14 +220,14 @@ def measured_effect(
     None if there is no history or too few rows, and for methods that read rows again: these take
     seconds per fold.
     """
-    if not intake.problem.sources or intake.rows.count < FEWEST or needs_rows(method):
+    if not intake.problem.sources or needs_rows(method):
         return None
     name = name_of_method(method)
     how: dict[str, Any] = {"random_state": random_state, "progress": progress}
     how |= {"methods": {name: method}, "splitting": splitting, "judged": name}
     try:
         return compare_intake(intake, **how).effect
-    except BadWeights:  # a fold without weight cannot be tested
+    except (BadWeights, TooFewRows):  # a fold without weight or rows cannot be tested
         return None
 
 
@@ -255,7 +255,7 @@ def fit_seconds(features: int, sources: int) -> float:
     return 1e-3 * alone * float(features**1.4 * max(sources, 1) ** 0.6)
 
 
-def _expected(problem: Problem, label: str, contender: Any) -> HistoryEffect | None:
+def _expected(problem: Problem, label: str = "", contender: Any = None) -> HistoryEffect | None:
     """Return the expected effect of history; of Bayes pooling if no theory covers the method."""
     if isinstance(contender, PooledRegressor):
         problem = replace(problem, intercept=contender.fit_intercept)

@@ -210,11 +210,7 @@ class Comparison:
             said += f", {self.without.mean():.4g} without"
         rivals = [f"{errors[n]:.4g} by {RIVALS[n]} ({n})" for n in RIVALS if n in errors]
         told = [f"{said}; on the recent rows alone {' and '.join(rivals)}."]
-        worse = [
-            f"{x['method']} ({x['rmse']:.4g})"
-            for x in self.table()
-            if x["method"] not in RIVALS and x["difference"] > 0.0 and _is_significant(x)
-        ]
+        worse = [f"{x['method']} ({x['rmse']:.4g})" for x in self.table() if is_worse(x)]
         if worse:
             told.append(f"Worse than {self.baseline}, after correction: {', '.join(worse)}.")
         others = [n for n in (*self.own, *self.nonlinear) if n in errors]
@@ -236,14 +232,20 @@ class Comparison:
         told = *self._left_out(), *self.notes(), self.verdict.text
         return html_table(*self.cells()) + "".join(f"<p>{escape(text)}</p>" for text in told)
 
-    def of_scale(self) -> list[str]:
-        """Return a sentence about the transform of the response, if there is one."""
-        if not self.scale:
-            return []
-        return [
-            f"Methods of poolwise were fitted to {self.scale}; errors are in the units of the "
-            "response itself, of predictions of its mean."
-        ]
+    def remarks(self) -> list[str]:
+        """Return sentences about small folds, and a transform of the response."""
+        said = []
+        if self.test_rows < FEW_TEST_ROWS:
+            said.append(
+                f"Folds of {self.test_rows:.3g} test rows: the mean of their RMSE is below the "
+                "RMSE of all rows together. Use it to compare methods, not as the error to expect."
+            )
+        if self.scale:
+            said.append(
+                f"Methods of poolwise were fitted to {self.scale}; errors are in the units of the "
+                "response itself, of predictions of its mean."
+            )
+        return said
 
     def _left_out(self) -> list[str]:
         return [f"{name} was left out: {why}" for name, why in self.skipped.items()]
@@ -252,14 +254,7 @@ class Comparison:
         """Return notes on the table."""
         folds = plural(len(self.scores[self.baseline]), "fold")
         said = [f"Means over {folds}, the same for every method. {self.split}".rstrip()]
-        said += self.of_scale()
-        said += [self._said_of_trees(method) for method in self.trees]
-        if self.test_rows < FEW_TEST_ROWS:
-            said.append(
-                f"Folds of {self.test_rows:.3g} test rows: the mean of their RMSE is below the "
-                "RMSE of all rows together. Use it to compare methods, not as the error to expect."
-            )
-        return said
+        return [*said, *map(self._said_of_trees, self.trees), *self.remarks()]
 
     def _said_of_trees(self, method: str) -> str:
         """Describe a weighted mean: candidates, gain of trees, effects of new columns."""
@@ -317,8 +312,10 @@ def _difference(d: Array, test_share: float, has_test: bool, tests: int = 1) -> 
     return {"difference": mean, "low": mean - half, "high": mean + half, "p": p, "p_holm": p}
 
 
-def _is_significant(line: Mapping[str, Any]) -> bool:
-    return line["p_holm"] is not None and line["p_holm"] < LEVEL
+def is_worse(line: Mapping[str, Any]) -> bool:
+    """Return whether a method that uses history has a significantly larger error."""
+    is_larger = line["method"] not in RIVALS and line["difference"] > 0.0
+    return is_larger and line["p_holm"] is not None and line["p_holm"] < LEVEL
 
 
 def _p(value: float | None) -> str:

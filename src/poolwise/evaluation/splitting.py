@@ -108,7 +108,8 @@ def split_by(
     if groups is None and time is None:
         own = Splitting(cv, repeats=repeats)
         return X, own, list(leaks(open_table(X, "X"))) if is_random else []
-    given, name, values = _values(X, "groups" if time is None else "time", groups, time)
+    apart = ("groups", groups) if time is None else ("time", time)
+    given, name, values = _values(X, *apart)
     if time is not None:
         text = f"Methods were fitted on earlier rows and tested on later ones, by {name}."
         return X, Splitting(cv, time=_ranks(values, name), text=text), []
@@ -130,9 +131,8 @@ def split_by(
     return X, Splitting(cv, groups=codes, repeats=repeats, text=text), told
 
 
-def _values(X: Any, option: str, *given: Any) -> tuple[Any, str, list[Any]]:
+def _values(X: Any, option: str, values: Any) -> tuple[Any, str, list[Any]]:
     """Return the table, the name of the groups or times, and their value for each row."""
-    values = next(g for g in given if g is not None)
     table: Table = open_table(X, "X")
     if isinstance(values, str):
         name = values

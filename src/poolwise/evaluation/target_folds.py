@@ -104,14 +104,12 @@ class TargetRows:
 
     def folds(self, splitting: Splitting, repeats: int, random_state: int) -> list[Fold]:
         """Return the training and test rows of each split."""
-        if splitting.is_random or splitting.time is not None:
-            self.check_splittable()
-        return splitting.folds(self.X, self.y, self.intake.positions, repeats, random_state)
-
-    def check_splittable(self) -> None:
-        """Raise an error if there are too few rows to split."""
         if (rows := len(self.y)) < FEWEST:
-            raise too_few_to_compare(rows)
+            raise TooFewRows(
+                f"Cross-validation needs at least {FEWEST} recent rows; there are {rows}.",
+                "Collect more rows before comparing methods.",
+            )
+        return splitting.folds(self.X, self.y, self.intake.positions, repeats, random_state)
 
     def fit(self, contender: Any, train: Positions, *, history: bool = True) -> Fit | StackedFit:
         """Fit on some target rows, with all of the history or without it."""
@@ -219,11 +217,3 @@ class StackedFit:
 
     def parts(self) -> None:
         """Return None: the parts of a user's estimator are unknown."""
-
-
-def too_few_to_compare(rows: int) -> TooFewRows:
-    """Return the error for a target that is too small to be split."""
-    return TooFewRows(
-        f"Cross-validation needs at least {FEWEST} recent rows; there are {rows}.",
-        "Collect more rows before comparing methods.",
-    )

@@ -13,7 +13,7 @@ from poolwise.evaluation.compare import QUICK, SLOW, fit_seconds
 from poolwise.evaluation.splitting import Splitting
 from poolwise.linear.fit import finite, plain
 from poolwise.linear.problem import Problem
-from poolwise.methods import method_of, name_of_method, needs_rows
+from poolwise.methods import method_of, needs_rows
 from poolwise.model.regressor import PooledRegressor
 from poolwise.model.tree_summary import TreeSummary
 from poolwise.report.coefficients import coefficients
@@ -49,8 +49,7 @@ def contents(
     draws = _draws(intake.problem, reads_rows=needs_rows(method))
     summary, found = model.summary(), diagnose(model, progress=progress)
     how: dict[str, Any] = {"random_state": random_state, "progress": progress}
-    name = name_of_method(method)
-    seen, comparison = compared(intake, method, name, methods=methods, splitting=splitting, **how)
+    seen, comparison = compared(intake, method, methods=methods, splitting=splitting, **how)
     planned = _plan(model, found, draws, **how)
     response = summary.response
     has_history = bool(found.sources)

@@ -7,26 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from poolwise.errors import BadWeights
+from poolwise.errors import BadWeights, TooFewRows
 from poolwise.evaluation import Diagnosis
 from poolwise.evaluation.compare import compare_intake
 from poolwise.evaluation.comparison import (
     BASELINE,
-    FEW_TEST_ROWS,
-    LEVEL,
     RIVALS,
     Comparison,
+    is_worse,
 )
 from poolwise.evaluation.diagnosis import reasons
-from poolwise.evaluation.splitting import FEWEST, Splitting
-from poolwise.evaluation.target_folds import (
-    TREES,
-    named_methods,
-    too_few_to_compare,
-)
+from poolwise.evaluation.splitting import Splitting
+from poolwise.evaluation.target_folds import TREES, named_methods
 from poolwise.evaluation.verdict import HistoryEffect, Verdict, no_history, verdict
 from poolwise.linear.problem import Method
-from poolwise.methods import METHOD_LABELS
+from poolwise.methods import METHOD_LABELS, name_of_method
 from poolwise.report.number_format import number
 from poolwise.tables.intake import Intake
 from poolwise.wording import change_range, plural, than
@@ -58,7 +53,6 @@ LABELS = METHOD_LABELS | {TREES: "Boosted trees on all rows, gaps left empty"}
 def compared(
     intake: Intake,
     method: Method,
-    name: str,
     *,
     methods: Any = None,
     splitting: Splitting,
@@ -69,8 +63,7 @@ def compared(
 
     Unless ``methods`` are given, those that read rows again are left out where there are many rows.
     """
-    if (rows := intake.rows.count) < FEWEST:  # for any splitter
-        return {"unavailable": str(too_few_to_compare(rows))}, None
+    name = name_of_method(method)
     contenders, left_out = _contenders(intake, methods, random_state)
     try:
         found = compare_intake(
@@ -81,7 +74,7 @@ def compared(
             progress=progress,
             judged=name,
         )
-    except BadWeights as error:
+    except (BadWeights, TooFewRows) as error:
         return {"unavailable": str(error)}, None
     tested = {x["method"]: x for x in found.table()}  # corrected for as many tests as in compare
     if found.without is not None and name not in RIVALS:
@@ -101,7 +94,7 @@ def compared(
         "test_rows": found.test_rows,
         "text": _text(found),
         "lines": lines,
-        "harmful": [x["method"] for x in lines if _is_worse(x)],
+        "harmful": [x["method"] for x in lines if x["method"] != ALONE and is_worse(x)],
         "left_out": [{"label": label_of(k, name), "why": why} for k, why in skipped.items()],
     }
     return shown, found
@@ -232,19 +225,4 @@ def _text(found: Comparison) -> str:
         f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method. "
         f"{found.split}"
     ).rstrip()
-    if found.test_rows < FEW_TEST_ROWS:
-        said += (
-            f" The folds have {found.test_rows:.2g} test rows each: use their mean error to "
-            "compare methods, not as the error to expect."
-        )
-    return " ".join([said, *found.of_scale()])
-
-
-def _is_worse(line: dict[str, Any]) -> bool:
-    is_rival = line["method"] in (*RIVALS, ALONE)
-    return (
-        not is_rival
-        and line["difference"] > 0.0
-        and line["p_holm"] is not None
-        and line["p_holm"] < LEVEL
-    )
+    return " ".join([said, *found.remarks()])
