@@ -84,8 +84,6 @@ def compare_methods(
         return
     head, rows = found.cells()
     show_table(head, [[name(cell) for cell in row] for row in rows])
-    for left_out, why in found.skipped.items():
-        say(f"{left_out} was left out: {why}")
     say()
     for note in found.notes():
         say(note)

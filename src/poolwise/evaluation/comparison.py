@@ -92,11 +92,6 @@ class Comparison:
     scale: str = ""
     split: str = ""
 
-    @property
-    def weights(self) -> dict[str, dict[str, float]]:
-        """The weight of each candidate of methods with trees, on average over folds."""
-        return {method: dict(made.weights) for method, made in self.trees.items()}
-
     def records(self) -> list[dict[str, Any]]:
         """Return one record per method and fold: ``method, fold, rmse``."""
         return [
@@ -222,14 +217,14 @@ class Comparison:
         return told
 
     def __str__(self) -> str:
-        told = *self._left_out(), "", *self.notes(), self.verdict.text
-        return "\n".join([*text_table(*self.cells()), *map(paragraph, told)])
+        told = *self.notes(), self.verdict.text
+        return "\n".join([*text_table(*self.cells()), "", *map(paragraph, told)])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        told = *self._left_out(), *self.notes(), self.verdict.text
+        told = *self.notes(), self.verdict.text
         return html_table(*self.cells()) + "".join(f"<p>{escape(text)}</p>" for text in told)
 
     def remarks(self) -> list[str]:
@@ -247,13 +242,11 @@ class Comparison:
             )
         return said
 
-    def _left_out(self) -> list[str]:
-        return [f"{name} was left out: {why}" for name, why in self.skipped.items()]
-
     def notes(self) -> list[str]:
         """Return notes on the table."""
         folds = plural(len(self.scores[self.baseline]), "fold")
         said = [f"Means over {folds}, the same for every method. {self.split}".rstrip()]
+        said += [f"{name} was left out: {why}" for name, why in self.skipped.items()]
         return [*said, *map(self._said_of_trees, self.trees), *self.remarks()]
 
     def _said_of_trees(self, method: str) -> str:

@@ -11,13 +11,7 @@ from poolwise.evaluation.predictability import Predictability, predictability
 from poolwise.evaluation.risk import Findings, Shown, problem_of, solved
 from poolwise.evaluation.shift import Shift, shift
 from poolwise.evaluation.source_conflict import Conflict, conflict
-from poolwise.evaluation.verdict import (
-    FEWEST_ROWS,
-    HistoryEffect,
-    Verdict,
-    no_history,
-    verdict,
-)
+from poolwise.evaluation.verdict import FEWEST_ROWS, HistoryEffect, Verdict, no_history, verdict
 from poolwise.linear.fit import HeldOutErrors
 from poolwise.wording import named, paragraph, plural
 

@@ -13,12 +13,7 @@ from poolwise.errors import BadOption, TooFewRows
 from poolwise.evaluation.future import Features, Future, Outcome, gain_range, outcome_of
 from poolwise.evaluation.gain import gain_of_model
 from poolwise.evaluation.risk import Findings, Shown, problem_of, solved
-from poolwise.evaluation.verdict import (
-    HistoryEffect,
-    Verdict,
-    no_history,
-    verdict,
-)
+from poolwise.evaluation.verdict import HistoryEffect, Verdict, no_history, verdict
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods import DEFAULT_METHOD

@@ -108,8 +108,7 @@ class Updating(BaseEstimator):
             The model itself, unchanged if an error is raised.
         """
         with all_or_nothing(self):
-            told = _change(self, X, y, sources, sample_weight, forget=False)
-            warn(told)
+            warn(_change(self, X, y, sources, sample_weight, forget=False))
         return self
 
     def forget(
@@ -137,8 +136,7 @@ class Updating(BaseEstimator):
             These rows cannot have been part of the fit.
         """
         with all_or_nothing(self):
-            told = _change(self, X, y, sources, sample_weight, forget=True)
-            warn(told)
+            warn(_change(self, X, y, sources, sample_weight, forget=True))
         return self
 
 

@@ -10,12 +10,7 @@ import numpy as np
 from poolwise.errors import BadWeights, TooFewRows
 from poolwise.evaluation import Diagnosis
 from poolwise.evaluation.compare import compare_intake
-from poolwise.evaluation.comparison import (
-    BASELINE,
-    RIVALS,
-    Comparison,
-    is_worse,
-)
+from poolwise.evaluation.comparison import BASELINE, RIVALS, Comparison, is_worse
 from poolwise.evaluation.diagnosis import reasons
 from poolwise.evaluation.splitting import Splitting
 from poolwise.evaluation.target_folds import TREES, named_methods

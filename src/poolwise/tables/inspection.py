@@ -12,11 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from poolwise.errors import BadColumns, BadLevels, DataWarning, NotNumeric, PoolwiseError, raise_all
-from poolwise.tables.column_account import (
-    ONE_TABLE,
-    Account,
-    ColumnAccount,
-)
+from poolwise.tables.column_account import ONE_TABLE, Account, ColumnAccount
 from poolwise.tables.column_names import may_count, names_index, names_rows
 from poolwise.tables.encoding import Column, KnownLevels, is_yes_or_no, level_counts
 from poolwise.tables.frames import TO_NUMBERS, FrameTable
