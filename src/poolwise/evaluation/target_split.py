@@ -92,7 +92,7 @@ def _of_target(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
     names, levels = [*kinds], table.levels([*kinds], kinds)
     outputs = [1 if (known := levels.get(n)) is None else len(known) - 1 for n in names]
     missing = table.missing(names)
-    target = split_by_block(missing, names, outputs, (), None, intercept=True)[()]
+    target = split_by_block(missing, names, outputs, (), intercept=True)[()]
     if (void := missing[target].all(axis=0) & missing.any(axis=0)).any():
         counts = {names[j]: int(missing[:, j].sum()) for j in np.flatnonzero(void)}
         raise TooFewRows.empty_target(table.rows, counts)
