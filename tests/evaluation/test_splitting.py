@@ -109,22 +109,25 @@ def test_times_are_numbers_dates_or_text_that_sorts():
     y = np.arange(30.0)
     dates = pd.date_range("2024-01-01", periods=30)
     first = folds_of(np.zeros((30, 1)), y, time=np.arange(30))
-    for time in (dates, dates.to_series(), pl.Series(dates), dates.strftime("%Y-%m-%d")):
+    texts = (dates.strftime(order) for order in ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y"))
+    for time in (dates, dates.to_series(), pl.Series(dates), *texts):
         for (train, test), (a, b) in zip(
             folds_of(np.zeros((30, 1)), y, time=time), first, strict=True
         ):
             assert (train == a).all()
             assert (test == b).all()
-    with pytest.raises(BadOption, match=r"'01\.01\.2024' for one, which does not sort"):
-        split_by(np.zeros((30, 1)), time=dates.strftime("%d.%m.%Y"))
+    with pytest.raises(BadOption, match=r"'01-01-2024' for one, which does not sort"):
+        split_by(np.zeros((30, 1)), time=dates.strftime("%d-%m-%Y"))
     with pytest.raises(BadOption, match="no value in 1 row"):
         split_by(np.zeros((3, 1)), time=[1.0, np.nan, 2.0])
 
 
 def test_only_texts_that_sort_like_times_are_taken():
-    for text in ("2024", "2024-03", "2024-03-01", "2024-03-01T23:59", "2024-03-01 23:59:10.5Z"):
+    for text in ("2024-03-01", "2024-03-01T23:59", "2024-03-01 23:59:10.5Z", "1.3.2024"):
+        assert split_by(np.zeros((2, 1)), time=["1999-12-31", text])[1].time.tolist() == [0, 1]
+    for text in ("2024", "2024-03"):
         assert split_by(np.zeros((2, 1)), time=["1999", text])[1].time.tolist() == [0, 1]
-    for text in ("March 2024", "03-2024", "2024-02-30", "20240301"):
+    for text in ("March 2024", "03-2024", "2024-02-30", "20240301", "1/3/2024"):
         with pytest.raises(BadOption, match=f"{text}.*does not sort"):
             split_by(np.zeros((2, 1)), time=["1999", text])
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from poolwise import PooledRegressor
-from poolwise.errors import BadColumns, DataWarning, PoolwiseWarning
+from poolwise.errors import BadColumns, DataWarning, NotNumeric, PoolwiseWarning
 from poolwise.tables.column_names import names_rows
 from poolwise.tables.inspection import inspect
 from poolwise.tables.memory import open_table
@@ -33,6 +33,7 @@ def raw(seed, rows, start="2023-01-01"):
             "email": [f"{seed}-{k}@a.org" for k in range(rows)],
             "at": at,
             "day": at.date,
+            "due": at.strftime("%m/%d/%Y"),
             "site": np.where(rng.random(rows) < 0.02, "rare", site),
             "paid": rng.choice(["Yes", "no"], rows),
             "price": [f"{v:.2f}" for v in rng.uniform(1, 9, rows)],
@@ -126,6 +127,7 @@ class TestEngines:
             ("email", "identifier"),
             ("at", "date"),
             ("day", "date"),
+            ("due", "date"),
             ("site", "category"),
             ("paid", "yes/no"),
             ("price", "number"),
@@ -159,6 +161,59 @@ def test_dates_are_a_trend_with_months_and_weekdays(recwarn):
     assert_allclose(model.predict(later), 0.01 * 426 + 1.0 - 2.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        ("%Y-%m-%d", "date"),
+        ("%Y-%m-%dT%H:%M", "date"),
+        ("%d.%m.%Y", "date"),
+        ("%d.%m.%Y %H:%M", "date"),
+        ("%m/%d/%Y", "month/day"),
+        ("%m/%d/%Y %I:%M:%S %p", "month/day"),
+        ("%d/%m/%Y, %H:%M", "day/month"),
+    ],
+)
+def test_dates_as_text_are_read_as_dates(written, kind):
+    at = pd.date_range("2024-01-05 13:30", periods=60, freq="24h")
+    y = np.random.default_rng(0).normal(size=60)
+    models = [
+        PooledRegressor("target_ridge").fit(pd.DataFrame({"day": day}), y)
+        for day in (
+            at if "H" in written or "I" in written else at.normalize(),
+            at.strftime(written),
+        )
+    ]
+    assert models[1].account_.columns[0].kind == "date"
+    assert_allclose(models[1].coef_, models[0].coef_, rtol=1e-9)
+    assert inspect(open_table(pd.DataFrame({"day": at.strftime(written)}), "X"), "X").kinds == {
+        "day": kind
+    }
+
+
+@pytest.mark.parametrize("texts", [["1/2/2024", "3/4/2024"] * 20, ["5/5/2024"] * 40])
+def test_dates_whose_day_or_month_may_come_first_are_left_out_with_a_reason(texts):
+    table = open_table(pd.DataFrame({"day": texts, "size": np.arange(40.0)}), "X")
+    found = inspect(table, "X")
+    assert [*found.kinds] == ["size"]
+    assert "day or month may come first" in found.left_out[0].why
+
+
+@pytest.mark.parametrize(
+    "texts", [["13/13/2024"], ["1/2/24"], ["1/2/2024 13:00 PM"], ["31.6.2024"]]
+)
+def test_texts_that_are_no_dates(texts):
+    table = open_table(pd.DataFrame({"day": [*texts, "n", "n"]}), "X")
+    assert inspect(table, "X").kinds == {"day": "text"}
+
+
+def test_another_way_to_write_dates_is_refused_and_not_guessed():
+    days = pd.date_range("2024-01-01", periods=60)
+    target = pd.DataFrame({"day": days.strftime("%m/%d/%Y"), "y": np.arange(60.0)})
+    old = target.assign(day=days.strftime("%d.%m.%Y"))[:50]
+    with pytest.raises(NotNumeric, match="not dates as month/day/year: '01"):
+        PooledRegressor().fit(target[["day"]], target["y"], sources=old)
+
+
 MEASURED = {
     "floats": np.random.default_rng(0).normal(size=200),
     "price": np.random.default_rng(0).permutation(200) * 100.0 + 99.0,
@@ -189,6 +244,7 @@ def test_measurements_are_no_identifiers(name):
         ("customer_id", [7, 3, 9, 12, 5]),
         ("orderId", [7, 3, 9, 12, 5]),
         ("code", [f"{k:x}-{k}" for k in range(40)]),
+        ("nr", [*range(13, 553, 9)] * 8),
     ],
 )
 def test_columns_that_only_name_rows_are_left_out(name, values):

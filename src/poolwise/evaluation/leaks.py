@@ -11,7 +11,7 @@ from poolwise.errors import DataWarning
 from poolwise.tables.column_names import names_times, names_units
 from poolwise.tables.frames import FrameTable
 from poolwise.tables.memory import Table
-from poolwise.tables.text_values import Kind, kind_of_texts
+from poolwise.tables.text_values import DATES, Kind, kind_of_texts, numbers_among
 
 FEW, MANY = 10, 20  # values of a column with a name of units, and of one without
 MOST_ROWS = 20.0  # per value of a column without such a name
@@ -62,6 +62,8 @@ def repeated_values(name: str, kind: Kind | None, given: Sequence[Any]) -> int:
         return len(found)
     if len(found) < MANY or len(values) > MOST_ROWS * len(found):
         return 0
+    if kind == "text" and numbers_among([*map(str, found)]):
+        return 0
     if kind == "text":  # codes have digits, categories have not
         codes = sum(any(c.isdigit() for c in text) for text in found)
         is_name = len(values) <= FEW_ROWS * len(found)
@@ -81,7 +83,7 @@ def orders_rows(name: str, kind: Kind | None, values: Sequence[Any]) -> bool:
         if not ((steps >= 0.0).all() or (steps <= 0.0).all()):
             return False
     levels = {*values}
-    return len(levels) > 2 and (kind != "text" or kind_of_texts(levels) == "date")
+    return len(levels) > 2 and (kind != "text" or kind_of_texts(levels) in DATES)
 
 
 def _are_whole(kind: Kind | None, values: Sequence[Any]) -> bool:

@@ -17,7 +17,7 @@ from poolwise.errors import BadColumns, BadOption, BadTable, LeftOut, PoolwiseWa
 from poolwise.evaluation.leaks import leaks
 from poolwise.tables.frames import FrameTable
 from poolwise.tables.memory import Table, name_of, open_table
-from poolwise.tables.text_values import day_of
+from poolwise.tables.text_values import DATES, PARSERS, kind_of_texts
 from poolwise.wording import plural
 
 Positions: TypeAlias = NDArray[np.intp]
@@ -169,8 +169,9 @@ def _ranks(values: Sequence[Any], name: str) -> Positions:
         what = f"{name} has no value in {plural(gone, 'row')}, which have no place in time."
         raise BadOption(what, "Leave these rows out, or fill in the time.")
     texts = dict.fromkeys(v for v in values if isinstance(v, str))
-    sorts = (YEAR_OR_MONTH.fullmatch(v) or day_of(v) is not None for v in texts)
-    if wrong := next((v for v, is_time in zip(texts, sorts, strict=True) if not is_time), None):
+    if texts and (kind := kind_of_texts(texts)) in DATES:
+        values = [PARSERS[kind](v) if isinstance(v, str) else v for v in values]
+    elif wrong := next((v for v in texts if not YEAR_OR_MONTH.fullmatch(v)), None):
         what = f"{name} holds text, {wrong!r} for one, which does not sort in the order of time."
         raise BadOption(what, "Write times as 2024-12-31 or 2024-12-31T23:59, or as numbers.")
     try:

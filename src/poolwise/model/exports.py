@@ -24,6 +24,7 @@ from poolwise.errors import BadOption, NotInstalled, NotWritten
 from poolwise.linear.response_transform import noise_of
 from poolwise.model.fitted_model import FittedModel
 from poolwise.model.prediction import fits_on
+from poolwise.tables.text_values import DATES
 from poolwise.wording import listed
 
 OPSET, IR_VERSION = 19, 9  # the first in which texts can be compared
@@ -97,7 +98,7 @@ def line_without(model: FittedModel, without: Sequence[str], *, are_named: bool)
     terms: list[NumberTerm | TextTerm] = []
     level = [float(fit.level)]
     for column in has:
-        if column.kind == "date":
+        if column.kind in DATES:
             raise NotWritten(
                 f"Column {column.name!r} holds dates, which exports cannot express.",
                 "Use save(), or make numbers of the dates before the fit.",

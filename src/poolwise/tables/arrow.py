@@ -12,7 +12,7 @@ from poolwise._typing import Array
 from poolwise.errors import NotNumeric
 from poolwise.numerics.chunks import check_integers
 from poolwise.tables.encoding import Column
-from poolwise.tables.text_values import PARSERS, Kind, parsed
+from poolwise.tables.text_values import DATES, PARSERS, Kind, parsed
 
 TO_NUMBERS = "Turn it into numbers (days since a date, say) or text, or drop it."
 TO_DATES = "The target holds dates there: turn it into dates, or drop it."
@@ -41,7 +41,10 @@ def kind_as(held: Kind | Literal["any"] | None, wanted: Kind | None) -> Kind | N
         return wanted or "number"
     if held == "text" and wanted in PARSERS:
         return "digits" if wanted == "number" else wanted
-    return held if held == "void" or (held == "date") == (wanted == "date") else None
+    if held == "date" and wanted in DATES:
+        return wanted
+    is_plain = held != "date" and wanted not in DATES
+    return held if held == "void" or is_plain else None
 
 
 def kinds_wanted(
@@ -58,7 +61,7 @@ def kinds_wanted(
         if name in wanted or name == response:
             kind = kind_as(kind_of(held), wanted.get(name, answer))
             if kind is None or (name == response and kind == "digits"):
-                advice = TO_DATES if wanted.get(name) == "date" else TO_NUMBERS
+                advice = TO_DATES if wanted.get(name) in DATES else TO_NUMBERS
                 raise NotNumeric.of(name, f"of {where} holds {held}", advice, kind=str(held))
             kinds[name] = kind
     return kinds
@@ -72,20 +75,20 @@ def encode(values: Any, column: Column, where: str) -> Array:
         return np.full((len(values), len(column.outputs)), np.nan)
     if column.levels is not None:
         return _indicators(values, column)
-    if column.kind == "date":
-        return column.of_days(days_in(values, column.name, where))
+    if column.kind in DATES:
+        return column.of_days(days_in(values, column.kind, column.name, where))
     if kind_of(values.type) == "text":
         return parsed(_plain(values).to_pylist(), column.kind, column.name, where)[:, None]
     return _numbers(values, f"column {column.name!r} of {where}")[:, None]
 
 
-def days_in(values: Any, name: str, where: str) -> Array:
+def days_in(values: Any, kind: Kind, name: str, where: str) -> Array:
     """Return days since 1970, as clocks of the column's own time zone show them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if kind_of(values.type) == "text":
-        return parsed(_plain(values).to_pylist(), "date", name, where)
+        return parsed(_plain(values).to_pylist(), kind, name, where)
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
         values = pc.local_timestamp(values)
     micro = values.cast(pa.timestamp("us"), safe=False).cast(pa.int64())

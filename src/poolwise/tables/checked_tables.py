@@ -15,6 +15,7 @@ from poolwise.errors import BadColumns, LeftOut, NotNumeric
 from poolwise.tables.encoding import Column
 from poolwise.tables.frames import FrameTable
 from poolwise.tables.memory import ArrayTable, Table, open_table, unmasked
+from poolwise.tables.text_values import DATES
 from poolwise.wording import listed
 
 
@@ -61,7 +62,7 @@ def open_rows(
     """
     at_fit: Any = getattr(estimator, "feature_names_in_", ())
     if not _is_frame(X):
-        if texts := [c.name for c in columns if c.kind in ("text", "date")]:
+        if texts := [c.name for c in columns if c.kind in ("text", *DATES)]:
             raise NotNumeric.of(texts[0], "held text at fit", "Give a data frame, not an array.")
         array = checked(estimator, X, reset=False)
         assert isinstance(array, ArrayTable)

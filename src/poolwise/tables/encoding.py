@@ -11,7 +11,7 @@ import numpy as np
 
 from poolwise._typing import Array
 from poolwise.errors import BadLevels, DataWarning, NotNumeric, PoolwiseError, raise_all
-from poolwise.tables.text_values import CALENDAR, Kind, calendar, spelling, truth_of
+from poolwise.tables.text_values import CALENDAR, DATES, Kind, calendar, spelling, truth_of
 from poolwise.wording import listed
 
 MOST_LEVELS = 500  # in moments without a target: more is an identifier, not a category
@@ -150,7 +150,7 @@ def unify(
             own_levels = [own for own in theirs if own is not None]
             how: dict[str, Any] = {"full": full, "strict": strict}
             columns.append(_text_column(name, ours, own_levels, first, max_levels, **how))
-        elif kinds.get(name) == "date":
+        elif (kind := kinds.get(name, "number")) in DATES:
             found = list[Column]()
             for part, order in CALENDAR.items():
                 called = f"{name} {part}"
@@ -158,9 +158,9 @@ def unify(
                 if sum(count >= OFTEN for count in seen.values()) > 1:  # can be compared
                     others = [known.get(called) or {} for known in sources.values()]
                     found.append(_text_column(called, seen, others, seen, len(order), order=order))
-            columns.append(Column(name, kind="date", parts=tuple(found)))
+            columns.append(Column(name, kind=kind, parts=tuple(found)))
         else:
-            columns.append(Column(name, kind=kinds.get(name, "number")))
+            columns.append(Column(name, kind=kind))
     if faults:
         raise_all(faults)
     return tuple(columns)

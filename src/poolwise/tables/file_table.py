@@ -25,7 +25,7 @@ from poolwise.tables.shards import (
     Workers,
     workers_of,
 )
-from poolwise.tables.text_values import WORDS, Kind
+from poolwise.tables.text_values import DATES, WORDS, Kind
 from poolwise.wording import did_you_mean, listed
 
 READERS: Mapping[str, type[Reader]] = {
@@ -256,7 +256,7 @@ def kinds_in_files(
                 own = wanted
             or_text = f" Or use texts=[{name!r}]." if is_csv and wanted is None else ""
             if own is None:
-                hint = TO_DATES if wanted == "date" else TO_NUMBERS
+                hint = TO_DATES if wanted in DATES else TO_NUMBERS
                 what = f"of {path} holds {held_type}"
                 raise NotNumeric.of(name, what, hint + or_text, kind=str(held_type))
             held = kinds.setdefault(name, own)

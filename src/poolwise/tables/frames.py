@@ -19,7 +19,14 @@ from poolwise._typing import Array
 from poolwise.errors import BadColumns, BadTable, NotNumeric
 from poolwise.numerics.chunks import check_integers
 from poolwise.tables.encoding import Column, KnownLevels
-from poolwise.tables.text_values import PARSERS, Kind, calendar_counts, numbers_among, parsed
+from poolwise.tables.text_values import (
+    DATES,
+    PARSERS,
+    Kind,
+    calendar_counts,
+    numbers_among,
+    parsed,
+)
 from poolwise.wording import listed
 
 TO_NUMBERS = "Turn it into numbers (days since a date, say) or text, or drop it."
@@ -52,11 +59,11 @@ class FrameTable:
             if not _missing(series := self.frame[name]).all():
                 kind = kinds.get(name)
                 known = None if kind is None else held(series)
-                if kind == "date" and known == "number":
+                if kind in DATES and known == "number":
                     raise self.refused(name, "Its values are dates in the target.")
-                if kind == "date" or (known == "text" and kind in PARSERS):
+                if kind in DATES or (known == "text" and kind in PARSERS):
                     values = self._values(name, kind or "number")
-                    found |= calendar_counts(name, values) if kind == "date" else {}
+                    found |= calendar_counts(name, values) if kind in DATES else {}
                     found[name] = None
                 else:
                     found[name] = self._levels(name, known=kind is not None)
@@ -82,7 +89,7 @@ class FrameTable:
         found = held(series)
         if found == "text":
             return parsed(_texts(series).tolist(), kind, name, self.where)
-        if kind == "date":
+        if kind in DATES:
             if found != "date" and not _missing(series).all():
                 raise self.refused(name, "Its values were dates at fit.")
             return _days(series)
@@ -130,7 +137,7 @@ class FrameTable:
         series = self.frame[column.name]
         if column.levels is None:
             values = self._values(column.name, column.kind)
-            if column.kind == "date":
+            if column.kind in DATES:
                 return column.of_days(values)
             if np.nanmax(np.abs(values), initial=0.0) >= 2.0**53:
                 numbers = [v if isinstance(v, int) else None for v in series.to_list()]

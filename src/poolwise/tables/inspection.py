@@ -17,11 +17,12 @@ from poolwise.tables.column_names import may_count, names_index, names_rows
 from poolwise.tables.encoding import Column, KnownLevels, is_yes_or_no, level_counts
 from poolwise.tables.frames import TO_NUMBERS, FrameTable
 from poolwise.tables.memory import Table
-from poolwise.tables.text_values import Kind, kind_of_texts, numbers_among
+from poolwise.tables.text_values import DATES, Kind, is_ambiguous, kind_of_texts, numbers_among
 from poolwise.wording import capital, listed, plural
 
 ENOUGH = 20  # values that show whether a text is different in nearly every row
 NEARLY = 0.9  # of all values
+MOST_ROWS = 20  # of one number that names a unit
 LITTLE = 0.25  # of all rows: a text is left out if its most frequent levels have less
 UNNAMED = re.compile(r"|unnamed: ?\d+", re.IGNORECASE)
 
@@ -59,6 +60,9 @@ def inspect(target: Table, where: str) -> Inspection:
             left_out.append(ColumnAccount(name, where, "empty", "", "it holds no value"))
         elif name not in target.chosen and (found := _names_rows(name, kind, values, counts)):
             left_out.append(ColumnAccount(name, where, found[0], "", found[1]))
+        elif kind == "text" and not target.is_category(name) and is_ambiguous({*values}):
+            why = f"day or month may come first in {values[0]!r}: write dates as 2024-12-31"
+            left_out.append(ColumnAccount(name, where, "date", "", why))
         else:
             levels = {*values}
             constant |= {name} if len(levels) == 1 and target.rows > 1 else set()
@@ -83,7 +87,11 @@ def _names_rows(
     is_name = kind == "text" and len(values) >= ENOUGH and different >= NEARLY * len(values)
     if is_name and kind_of_texts({*values}) == "text" and not numbers_among([*{*values}]):
         return "identifier", f"{different:,} different texts in {len(values):,} rows name rows"
-    if kind == "date" or not all_differ or not all(v == v // 1 for v in values if kind == "number"):
+    if kind == "date" or (kind == "number" and not all(v == v // 1 for v in values)):
+        return None
+    if kind == "number" and names_rows(name) and _repeats(values, different):
+        return "identifier", f"an identifier: it is named {name!r}, and has {different:,} numbers"
+    if not all_differ:
         return None
     if names_index(name):
         return "index column", f"an index: it is named {name!r}, and all values differ"
@@ -94,6 +102,11 @@ def _names_rows(
         if first in (0.0, 1.0) and [*values] == [first + k for k in range(len(values))]:
             return "index column", f"an index: it counts the rows from {first:.0f}"
     return None
+
+
+def _repeats(values: Sequence[Any], different: int) -> bool:
+    """Return whether numbers that name units repeat so rarely that they cannot be categories."""
+    return ENOUGH <= different < len(values) <= MOST_ROWS * different
 
 
 def describe(
@@ -122,7 +135,7 @@ def _described(
         kind, use = "constant", f"one value in {inspection.where}; only history may show its effect"
         if len(lacking) == len(sources):
             use = "one value, which has no effect"
-    if column.kind == "date":
+    if column.kind in DATES:
         parts = [f"{p.name.removeprefix(name).strip()}s" for p in column.parts]
         kind, use = "date", ", ".join(["a trend in days", *parts])
     if column.levels is not None:

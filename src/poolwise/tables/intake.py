@@ -36,6 +36,7 @@ from poolwise.tables.response import (
 from poolwise.tables.rows import TableRows
 from poolwise.tables.sources import sources_of
 from poolwise.tables.table_reader import TableReader
+from poolwise.tables.text_values import DATES
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,7 +55,7 @@ class MomentsIntake:
     @property
     def without_units(self) -> list[str]:
         """Names of the encoded columns of texts and dates, which have no units to compare."""
-        return [output for c in self.columns if c.kind in ("text", "date") for output in c.outputs]
+        return [output for c in self.columns if c.kind in ("text", *DATES) for output in c.outputs]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -23,7 +23,14 @@ from poolwise.tables.arrow import days_in, kind_of, texts_in
 from poolwise.tables.encoding import KnownLevels
 from poolwise.tables.engines import CLUSTERS
 from poolwise.tables.files import Nulls
-from poolwise.tables.text_values import PARSERS, Kind, calendar_counts, parts_of, unreadable
+from poolwise.tables.text_values import (
+    DATES,
+    PARSERS,
+    Kind,
+    calendar_counts,
+    parts_of,
+    unreadable,
+)
 
 MOST_TEXTS = 100_000  # of one column that are counted: more are identifiers
 MOST_BAD = 5  # texts of one column that are named in an error
@@ -219,7 +226,7 @@ class StreamedTable:
                 known[name] = self._levels[name]
             elif own[name] not in ("text", "void"):
                 known[name] = None
-                if own[name] == "date":
+                if own[name] in DATES:
                     known |= {called: self._levels[called] for called in parts_of(name)}
         return known
 
@@ -244,7 +251,7 @@ class StreamedTable:
         kinds = {n: k for n, k in self.batches.kinds.items() if k not in ("number", "void")}
         found = (self.total(FindLevels(tuple(kinds), kinds)) if kinds else None) or LevelsFound({})
         raise_all([unreadable(n, [*bad], kinds[n], self.where) for n, bad in found.bad.items()])
-        names = [c for n, kind in kinds.items() for c in (parts_of(n) if kind == "date" else [n])]
+        names = [c for n, kind in kinds.items() for c in (parts_of(n) if kind in DATES else [n])]
         return {name: dict(sorted(found.texts.get(name, {}).items())) for name in names}
 
 
@@ -292,6 +299,6 @@ class FindLevels:
                 return LevelsFound({name: texts})
             if bad := [text for text in texts if PARSERS[kind](text) is None]:
                 return LevelsFound({}, {name: frozenset(bad[:MOST_BAD])})
-        if kind != "date":
+        if kind not in DATES:
             return LevelsFound({})
-        return LevelsFound(calendar_counts(name, days_in(values, name, part.where)))
+        return LevelsFound(calendar_counts(name, days_in(values, kind, name, part.where)))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,14 +14,22 @@ import numpy as np
 from poolwise._typing import Array
 from poolwise.errors import NotNumeric
 
-Kind: TypeAlias = Literal["number", "text", "date", "digits", "truth", "void"]
-"""What a column holds: digits are numbers stored as text, truth is yes or no read as 1 or 0."""
+Kind: TypeAlias = Literal[
+    "number", "text", "date", "month/day", "day/month", "digits", "truth", "void"
+]
+"""What a column holds.
+
+month/day and day/month are dates with slashes, by what comes first. Digits are numbers stored as
+text, truth is yes or no read as 1 or 0.
+"""
 
 WORDS: dict[Kind, str] = {
     "number": "numbers",
     "digits": "numbers",
     "text": "text",
     "date": "dates",
+    "month/day": "dates as month/day/year",
+    "day/month": "dates as day/month/year",
     "truth": "yes or no",
 }
 FEW_LEVELS = 20  # texts that look like numbers: more than this are numbers, not codes
@@ -29,6 +38,12 @@ WITH_UNIT = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?(?![A-Z]$)\s*(\D*)")
 PLAIN = re.compile(r"\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?\s*")
 ISO = re.compile(
     r"\s*\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\s*"
+)
+DAY, MONTH, YEAR = r"(?P<day>\d{1,2})", r"(?P<month>\d{1,2})", r"(?P<year>\d{4})"
+CLOCK = r"(?:,? (?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?: ?(?P<half>[ap])m)?)?"
+DOTTED, MONTH_FIRST, DAY_FIRST = (
+    re.compile(rf"\s*{parts}{CLOCK}\s*", re.IGNORECASE)
+    for parts in (rf"{DAY}\.{MONTH}\.{YEAR}", f"{MONTH}/{DAY}/{YEAR}", f"{DAY}/{MONTH}/{YEAR}")
 )
 TRUTH = {"yes": 1.0, "y": 1.0, "true": 1.0, "no": 0.0, "n": 0.0, "false": 0.0}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,14 +61,33 @@ def number_of(text: str) -> float | None:
 
 
 def day_of(text: str) -> float | None:
-    """Return days since 1970 of an ISO date or timestamp, as its clock shows them, or None."""
+    """Return days since 1970 of a date or timestamp, as its clock shows them; None for others.
+
+    It is written as 2024-12-31 or 31.12.2024.
+    """
     if not ISO.fullmatch(text):
-        return None
+        return _day_written(DOTTED, text)
     try:
         time = datetime.fromisoformat(text.strip())
     except ValueError:  # the 31st of June
         return None
     return (time.replace(tzinfo=UTC) - EPOCH).total_seconds() / 86_400.0
+
+
+def _day_written(order: re.Pattern[str], text: str) -> float | None:
+    if (found := order.fullmatch(text)) is None:
+        return None
+    half = found["half"]
+    parts = {n: int(v) for n, v in found.groupdict().items() if v is not None and n != "half"}
+    if half is not None:
+        if not 1 <= parts["hour"] <= 12:
+            return None
+        parts["hour"] = parts["hour"] % 12 + 12 * (half in "pP")
+    try:
+        time = datetime(**parts, tzinfo=UTC)
+    except ValueError:
+        return None
+    return (time - EPOCH).total_seconds() / 86_400.0
 
 
 def truth_of(text: str) -> float | None:
@@ -70,8 +104,11 @@ PARSERS: dict[Kind, Callable[[str], float | None]] = {
     "number": number_of,
     "digits": number_of,
     "date": day_of,
+    "month/day": partial(_day_written, MONTH_FIRST),
+    "day/month": partial(_day_written, DAY_FIRST),
     "truth": truth_of,
 }
+DATES: tuple[Kind, ...] = ("date", "month/day", "day/month")
 
 
 def parsed(texts: Iterable[str | None], kind: Kind, name: str, where: str) -> Array:
@@ -89,7 +126,7 @@ def unreadable(name: str, bad: Sequence[str], kind: Kind, where: str) -> NotNume
     """Return the error for texts that do not stand for values of the kind of their column."""
     few = ", ".join(map(repr, sorted(bad)[:3])) + (" and so on" if len(bad) > 3 else "")
     hint = {
-        "date": "Write dates as 2024-12-31 and times as 2024-12-31 23:59.",
+        **dict.fromkeys(DATES, "Write dates as 2024-12-31 and times as 2024-12-31 23:59."),
         "truth": "Write yes or no, true or false, or 1 and 0.",
     }.get(kind, "Correct them or leave them empty, or drop the column of that table.")
     what = f"of {where} holds text, and these are not {WORDS[kind]}: {few}"
@@ -120,13 +157,26 @@ def calendar_counts(name: str, days: Array) -> dict[str, dict[str, int]]:
 
 
 def kind_of_texts(levels: Collection[str]) -> Kind:
-    """Return whether all texts are dates, or all are numbers and too many for codes."""
-    if all(day_of(level) is not None for level in levels):
-        return "date"
+    """Return whether all texts are dates, or all are numbers and too many for codes.
+
+    Dates with slashes are dates only if the day is above 12 in one of them: see `is_ambiguous`.
+    """
+    if len(orders := _orders(levels)) == 1:
+        return orders[0]
     few = len(levels) <= FEW_LEVELS
     if few or any(number_of(level) is None for level in levels) or not _one_comma(levels):
         return "text"
     return "digits"
+
+
+def is_ambiguous(levels: Collection[str]) -> bool:
+    """Return whether all texts are dates with slashes, and day or month may come first."""
+    return len(_orders(levels)) > 1
+
+
+def _orders(levels: Collection[str]) -> list[Kind]:
+    """Return the ways in which all texts can be read as dates."""
+    return [k for k in DATES if all(PARSERS[k](level) is not None for level in levels)]
 
 
 def _one_comma(levels: Collection[str]) -> bool:

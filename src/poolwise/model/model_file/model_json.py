@@ -34,7 +34,7 @@ from poolwise.moments.json_format import UNIQUE, Format, JsonObject, check_disti
 from poolwise.moments.moments_json import record_of as record_of_moments
 from poolwise.tables.column_account import Account
 from poolwise.tables.encoding import Column, Levels, encoded
-from poolwise.tables.text_values import parts_of
+from poolwise.tables.text_values import DATES, parts_of
 from poolwise.wording import listed
 
 Transform = Literal["log", "sqrt"] | None
@@ -60,7 +60,7 @@ class ColumnRecord(JsonObject):
 
     levels: levels of a column of texts, the reference level first; null for numbers and dates
     full: whether the reference level has a coefficient too
-    kind: digits are numbers stored as text
+    kind: digits are numbers stored as text; month/day and day/month are dates with slashes
     other: the level that texts count as that are not a level, or null
     means: without such a level, the shares of the indicators, which are used for these texts
     aliases: other spellings, each with the level it stands for
@@ -71,7 +71,7 @@ class ColumnRecord(JsonObject):
     name: str
     levels: Annotated[tuple[str, ...], UNIQUE] | None
     full: bool
-    kind: Literal["number", "digits", "text", "date"]
+    kind: Literal["number", "digits", "text", "date", "month/day", "day/month"]
     other: str | None
     means: tuple[float, ...]
     aliases: tuple[tuple[str, str], ...]
@@ -90,7 +90,9 @@ class ColumnRecord(JsonObject):
             raise ValueError("`other` and `aliases` are not levels")
         if self.means and len(self.means) != len(levels) - (not self.full):
             raise ValueError("`means` has not one share for each indicator")
-        if any(part.levels is None for part in self.parts) or (self.parts and self.kind != "date"):
+        if any(part.levels is None for part in self.parts) or (
+            self.parts and self.kind not in DATES
+        ):
             raise ValueError("`parts` are columns of texts, of a column of dates")
         called = parts_of(self.name)
         if any(part.name not in called for part in self.parts):
