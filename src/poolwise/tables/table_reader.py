@@ -126,9 +126,11 @@ class TableReader:
         """Turn each table into moments; after a fit, with the columns of that fit."""
         before, given, where = self.at_fit, sources.named, self.where
         order, rows_given = target.names, target.rows
+        if before is None and not rows_given:
+            raise TooFewRows.empty_target(0)
         found = Inspection.at_fit(before.columns, where) if before else inspect(target, where)
         target, y, weights, positions = self.response.of_target(target, y, weights, where)
-        if before is None and rows_given and not target.rows:
+        if before is None and not target.rows:
             what = f"None of the {plural(rows_given, 'row')} of {where} has the response "
             raise TooFewRows(f"{what}{self.response.raw!r}.", "Is it the right column?")
         lost, names = rows_given - target.rows, tuple(found.kinds)

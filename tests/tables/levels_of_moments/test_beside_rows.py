@@ -102,8 +102,8 @@ class TestBesideRows:
         assert bits(found.scores["data_pooling"]) == bits(known.scores["data_pooling"])
 
     def test_levels_that_are_all_unknown_are_pointed_out(self):
-        loud = OLD.assign(site=OLD["site"].str.upper())
-        with pytest.warns(DataWarning, match=r"'COAST', 'INLAND', 'VALLEY' in table 'old'"):
+        loud = OLD.assign(site=OLD["site"] + "!")
+        with pytest.warns(DataWarning, match=r"'coast!', 'inland!', 'valley!' in table 'old'"):
             fitted(TARGET, {"old": in_full(loud)})
 
     def test_no_moments_of_rows_are_an_empty_source(self):
