@@ -114,9 +114,12 @@ def rows_for(rows: float, coefficients: int) -> str:
     return f"{rows:g} row{'' if rows == 1 else 's'} for {coefficients} coefficient{many}"
 
 
-def counted(counts: Mapping[str, int], most: int = 12) -> str:
-    """Write the number of rows for each name, shortened when there are many."""
-    shown = [f"{str(name)!r} in {count:,}" for name, count in list(counts.items())[:most]]
+def counted(counts: Mapping[str, int], most: int = 12, rows: int = 0) -> str:
+    """Write the number of rows for each name, shortened when there are many; "all" for all rows."""
+    shown = [
+        f"{str(name)!r} in {'all ' if count == rows > 1 else ''}{count:,}"
+        for name, count in list(counts.items())[:most]
+    ]
     return ", ".join([*shown, f"{len(counts) - most} more columns"][: len(counts)])
 
 

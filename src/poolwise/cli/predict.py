@@ -17,7 +17,7 @@ from poolwise.cli.messages import harmless, name, running, wrong_option
 from poolwise.cli.options import AsJson, CsvOptions, Force, check_out, csv_options, out_option
 from poolwise.cli.screen import say, say_json
 from poolwise.cli.write_table import SUFFIXES, records_of, write_table
-from poolwise.errors import BadColumns, DataWarning
+from poolwise.errors import BadColumns, DataWarning, PoolwiseWarning
 from poolwise.wording import capital, listed, plural
 
 
@@ -67,8 +67,8 @@ def predict_rows(
 ) -> None:
     """Predict rows, and write them with their predictions.
 
-    Rows may lack columns that some history lacked. In CSV, text that a spreadsheet would run as a
-    formula gets a leading apostrophe.
+    Rows may lack columns that some history lacked. Missing values are filled in, with a note. In
+    CSV, text that a spreadsheet would run as a formula gets a leading apostrophe.
 
     For example:
 
@@ -123,6 +123,7 @@ def predict_rows(
             "out": None if out is None else str(out),
             "rows": table.num_rows,
             "columns": {"used": used, "lacking": lacking, "ignored": ignored, "added": added},
+            **_noted(cautions),
             "predictions": None if out is not None else list(records_of(table.select(added))),
         }
         say_json("predictions", found, cautions)
@@ -188,6 +189,18 @@ def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
         message = f"{capital(where)} has {pairs}: the spelling differs, so it was not used."
         warnings.warn(DataWarning(message, "Rename it if it is the same column."), stacklevel=2)
     return [n for n in needed if n not in lacking], lacking
+
+
+def _noted(cautions: Sequence[PoolwiseWarning]) -> dict[str, Any]:
+    """Return the missing values and new levels that notes are about, by column."""
+    found = {key: c.about for c in cautions for key in ("gaps", "new_levels") if key in c.about}
+    return {
+        "gaps": {
+            "rows": found["gaps"]["rows"] if "gaps" in found else 0,
+            "columns": found["gaps"]["gaps"] if "gaps" in found else {},
+        },
+        "new_levels": found["new_levels"]["new_levels"] if "new_levels" in found else {},
+    }
 
 
 def _letters(text: str) -> str:

@@ -5,7 +5,8 @@ transformed response, :math:`t`, which is named for what it is: ``log(price)``. 
 brought back: the median is the inverse of the predicted :math:`t`. The mean is larger, since the
 inverse of a mean is not the mean of the inverses. With the noise variance
 :math:`\sigma^2` of :math:`t` it is :math:`\exp(t + \sigma^2 / 2)` for the logarithm and
-:math:`t^2 + \sigma^2` for the square root.
+:math:`t^2 + \sigma^2` for the square root. In a row with gaps, the variance of the filled values
+is part of :math:`\sigma^2`. A mean is held within the bounds of the fit, like :math:`t` itself.
 
 *Assumes* for means that the noise of :math:`t` is normal; with the tails of Student's distribution
 the mean of :math:`\exp(t)` would not exist.
@@ -115,17 +116,32 @@ class ResponseTransform:
         with np.errstate(all="ignore"):
             return np.asarray(self._pair[1](t), dtype=np.float64)
 
-    def predicted(self, fit: Fit, t: Array, statistic: Statistic = "mean") -> Array:
-        """Return predictions on the scale of the response, given those of a fit."""
+    def predicted(
+        self, fit: Fit, rows: Array, t: Array, statistic: Statistic = "mean"
+    ) -> tuple[Array, Array]:
+        """Return predictions on the scale of the response, and how far means were moved to a bound.
+
+        ``t`` are the predictions of the fit for these rows.
+        """
         if not self.name:
-            return t
-        noise = noise_of(fit) if statistic == "mean" else 0.0
-        found = self._mean(t, noise) if noise else self.inverse(t)
+            return t, np.zeros_like(t)
+        found = free = median = self.inverse(t)
+        if statistic == "mean":
+            found = free = self._mean(t, noise_of(fit) + fit.gap_variance(rows))
+            if (bounds := fit.parts().linear.bounds) is not None:
+                low, high = self.within(bounds)
+                least, most = np.minimum(low, median), np.maximum(high, median)
+                found = np.where(free > most, most, np.where(free < least, least, free))
         if count := int(np.count_nonzero(np.isfinite(t) & ~np.isfinite(found))):
             what = f"The predictions of {plural(count, 'row')} are beyond the range of doubles"
             hint = "Are the columns in the units of the data at fit?"
             raise OutOfRange(f"{what} or of the inverse of {self.name}.", hint)
-        return found
+        return found, np.abs(free - found)
+
+    def within(self, bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return bounds of predictions on the scale of the response."""
+        low, high = sorted(self.inverse(np.array(bounds)).tolist())  # a function may be decreasing
+        return low, high
 
     def deviation(self, t: Array, deviation: Array) -> Array:
         """Return the standard deviation of new responses, given that of transformed ones."""
@@ -159,7 +175,7 @@ class ResponseTransform:
     def _pair(self) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
         return PAIRS[self.option] if isinstance(self.option, str) else self.option
 
-    def _mean(self, t: Array, noise: float | Array) -> Array:
+    def _mean(self, t: Array, noise: Array) -> Array:
         with np.errstate(all="ignore"):
             if self.name == "log":
                 return np.asarray(np.exp(t + 0.5 * noise))
@@ -168,9 +184,9 @@ class ResponseTransform:
             found = NODES[1] @ self._over(t, np.sqrt(noise)) / NODES[1].sum()
             return np.asarray(found, dtype=np.float64)
 
-    def _over(self, t: Array, deviation: float | Array) -> Array:
+    def _over(self, t: Array, deviation: Array) -> Array:
         """Return responses at each node of the normal distribution of each row."""
-        return self.inverse(t + np.multiply.outer(NODES[0], deviation * np.ones_like(t)))
+        return self.inverse(t + np.multiply.outer(NODES[0], deviation))
 
 
 AS_IS = ResponseTransform()

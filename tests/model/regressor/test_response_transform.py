@@ -9,7 +9,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from poolwise import Files, Moments, PooledRegressor, compare, diagnose, report
-from poolwise.errors import BadOption, BadSource, NotFinite, NotWritten, PoolwiseError
+from poolwise.errors import (
+    BadOption,
+    BadSource,
+    DataWarning,
+    NotFinite,
+    NotWritten,
+    PoolwiseError,
+    PredictionsBounded,
+)
 from tests.model.exports.databases import in_duckdb
 
 COEF = np.array([0.3, 0.2, 0.4])
@@ -108,6 +116,35 @@ def test_rows_that_lack_a_column_are_predicted_with_their_own_noise(model, table
     assert_allclose(whole, 0.5 * model.fit_.noise)
     assert short.min() > whole.max()
     assert abs(model.predict(X_old).mean() / y_old.mean() - 1.0) < 0.2
+
+
+def test_a_filled_gap_adds_its_variance_to_the_mean(model, tables):
+    X = tables[0].copy()
+    X.loc[3, "a"] = np.nan
+    with pytest.warns(DataWarning, match="'a' in 1"):
+        mean = model.predict(X)
+    with pytest.warns(DataWarning, match="'a' in 1"):
+        median = model.predict(X, statistic="median")
+    factor = np.log(mean / median)
+    others = np.arange(len(X)) != 3
+    assert_allclose(factor[others], 0.5 * model.fit_.noise)
+    spread = X["a"].var() * model.coef_[0] ** 2  # "a" is unrelated to the other columns
+    assert_allclose(factor[3] - factor[0], 0.5 * spread, rtol=0.3)
+
+
+@pytest.mark.parametrize("option", ["log", "sqrt"])
+def test_means_are_within_the_bounds_of_the_fit_and_so_are_those_of_exports(tables, option):
+    X, y = rows(80, 6, noise=2.0)
+    model = PooledRegressor(response_transform=option).fit(X, y)
+    most = model._fitted.transform.within(model.fit_.bounds)[1]
+    extreme = pd.concat([X.assign(a=X["a"] + 1e3), X])
+    with pytest.warns(PredictionsBounded, match=r"of 160 predictions.* to \d") as caught:
+        mean = model.predict(extreme)
+    assert mean.max() == most
+    (said,) = (warning.message.about for warning in caught)
+    assert said["count"] == np.count_nonzero(mean == most)
+    assert_allclose(model.to_sklearn().predict(extreme), mean, rtol=1e-12)
+    assert_allclose(in_duckdb(model.to_sql(), extreme), mean, rtol=1e-12)
 
 
 def test_a_decreasing_function_has_its_interval_in_order(tables):
