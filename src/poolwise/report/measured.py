@@ -81,13 +81,15 @@ def compared(
     for rank, line in enumerate(lines):
         line["is_drawn"] = rank < DRAWN or line["is_model"] or line["is_baseline"]
     skipped = {**left_out, **found.skipped}
+    assert intake.account is not None  # the target came as rows
+    answered = " with a value to predict" if intake.account.tables[0].without_response else ""
     shown = {
         "baseline": BASELINE,
         "target_rows": found.target_rows,
         "folds": len(found.scores[BASELINE]),
         "held_out": found.held_out,
         "test_rows": found.test_rows,
-        "text": _text(found),
+        "text": _text(found, answered),
         "lines": lines,
         "harmful": [x["method"] for x in lines if x["method"] != ALONE and is_worse(x)],
         "left_out": [{"label": label_of(k, name), "why": why} for k, why in skipped.items()],
@@ -209,13 +211,14 @@ def _line(line: dict[str, Any], name: str, base: float) -> dict[str, Any]:
     }
 
 
-def _text(found: Comparison) -> str:
+def _text(found: Comparison, answered: str) -> str:
     history = " and all of the history" if found.history_rows else ""
     others = "the other recent rows"
     if found.held_out < found.target_rows:
         others = plural(found.held_out, "other recent row")
     said = (
-        f"Each method was fitted on part of the {found.target_rows:,} recent rows{history}, "
+        f"Each method was fitted on part of the {found.target_rows:,} recent rows{answered}"
+        f"{history}, "
         f"and predicted {others}; "
         f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method. "
         f"{found.split}"
