@@ -129,6 +129,8 @@ class Plan(Findings):
         if self.today is not None and self.today.method != DEFAULT_METHOD:
             other = f", not {self.today.method}"
         about = f" The futures are fitted by {DEFAULT_METHOD}{other}." if other else ""
+        if self.today is not None and self.today.scale:
+            about += f" Gains and widths are of {self.today.scale}."
         return (
             f"Means over {self.draws} random futures: small differences between lines may be "
             f"chance, less so with more draws.{about}"

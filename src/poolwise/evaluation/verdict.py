@@ -63,6 +63,9 @@ class HistoryEffect:
         Folds in which a change was measured.
     over : str
         What the change is against.
+    scale : str
+        What the error is of, if the response was transformed: an expected change is of the
+        transformed response, a measured one of the response itself.
     """
 
     basis: Basis
@@ -74,6 +77,7 @@ class HistoryEffect:
     rows: int
     folds: int = 0
     over: str = "without history"
+    scale: str = ""
 
     @property
     def level(self) -> Level:
@@ -102,6 +106,11 @@ class HistoryEffect:
         return self.low, self.high
 
     @property
+    def of(self) -> str:
+        """What the error is of, as it follows the word; empty without a transform."""
+        return self.scale and f" of {self.scale}"
+
+    @property
     def interval_in_words(self) -> str:
         """The interval in words, or "no test"."""
         if self.low is None or self.high is None:
@@ -114,9 +123,10 @@ class HistoryEffect:
             where = (
                 f"on {plural(self.rows, 'recent row')}, held out in {plural(self.folds, 'fold')},"
             )
-            sized = f"{where} the error (RMSE) was {than(self.change)} {self.over}"
+            sized = f"{where} the error (RMSE){self.of} was {than(self.change)} {self.over}"
             return f"{sized} ({self.interval_in_words})"
-        sized = f"the error (RMSE) of predictions is {than(self.change)} without history"
+        of = self.of or " of predictions"
+        sized = f"the error (RMSE){of} is {than(self.change)} without history"
         sure = f"history helps with probability {probability(self.confidence or 0.0)}"
         return f"{sized} ({self.interval_in_words}; {sure})"
 
@@ -224,7 +234,8 @@ def verdict(
         first = alone
         said = [f"There is no test of the measurement: {measured.in_words()}."]
     elif expected is not None:
-        size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
+        changed = f"error{expected.of} {change_words(expected.change)}"
+        size = f"{changed}, {expected.interval_in_words}"
         assert alone is not None
         low, high = measured.interval
         where = "inside" if low <= expected.change <= high else "outside"

@@ -99,7 +99,8 @@ def compared(
 
 def gain(found: Diagnosis, comparison: Comparison | None) -> dict[str, Any]:
     """Return all changes of the error of predictions by history, expected ones first."""
-    effects = [(OVER[x.over], x.effect(found.target_rows)) for x in found.gain.lines]
+    scale = found.gain.scale
+    effects = [(OVER[x.over], x.effect(found.target_rows, scale)) for x in found.gain.lines]
     if comparison is not None and found.sources and comparison.judged not in RIVALS:
         own, other = comparison.effect, replace(comparison, without=None).effect
         if own is not None and own.over == HistoryEffect.over:
@@ -115,10 +116,16 @@ def gain(found: Diagnosis, comparison: Comparison | None) -> dict[str, Any]:
         for base, x in effects
     ]
     text = "" if lines else "The response does not vary."
+    explained = [EXPLAINED, *([] if found.is_linear else [NOT_LINEAR])]
+    if scale:
+        explained.append(
+            f"Expected changes are of the error of {scale}, measured ones of the error of the "
+            "response itself."
+        )
     return {
         "lines": lines,
         "text": text if found.sources else "There is no history, so there is no gain.",
-        "explained": EXPLAINED if found.is_linear else f"{EXPLAINED} {NOT_LINEAR}",
+        "explained": " ".join(explained),
     }
 
 

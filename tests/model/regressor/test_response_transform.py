@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from poolwise import Files, Moments, PooledRegressor, compare, diagnose, report
+from poolwise import Files, Moments, PooledRegressor, compare, diagnose, plan, report
 from poolwise.errors import (
     BadOption,
     BadSource,
@@ -145,6 +145,24 @@ def test_means_are_within_the_bounds_of_the_fit_and_so_are_those_of_exports(tabl
     assert said["count"] == np.count_nonzero(mean == most)
     assert_allclose(model.to_sklearn().predict(extreme), mean, rtol=1e-12)
     assert_allclose(in_duckdb(model.to_sql(), extreme), mean, rtol=1e-12)
+
+
+def test_expected_and_measured_changes_name_their_scale(tables, model):
+    X, y, X_old, y_old = tables
+    how = {"sources": {"old": (X_old, y_old)}, "response_transform": "log"}
+    methods = ["bayes_pooling"]
+    said = compare(X, y, **how, methods=methods, cv=4).verdict.text
+    assert "the error (RMSE) of the response itself was" in said
+    assert "(error of log(price) " in said
+    assert "the error (RMSE) of log(price) is" in diagnose(model).verdict.headline
+    assert "expected reduction of the squared error of log(price)" in str(diagnose(model))
+    assert plan(model, draws=2).note.endswith("Gains and widths are of log(price).")
+    made = report(X, y, **how, methods=methods, cv=4)
+    assert "(error of log(price) " in made.verdict.text
+    assert "Expected changes are of the error of log(price)" in made.data["gain"]["explained"]
+    lines = made.data["gain"]["lines"]
+    scales = {"expected": "log(price)", "measured": "the response itself"}
+    assert all(x["scale"] == scales[x["basis"]] for x in lines)
 
 
 def test_a_decreasing_function_has_its_interval_in_order(tables):
