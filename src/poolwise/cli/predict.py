@@ -151,6 +151,7 @@ def _read(model: Any, path: str, csv: Mapping[str, Any] | None) -> Any:
     given = {**(csv or {}), "strings_can_be_null": False}
     as_missing = given.get("null_values", ConvertOptions().null_values)
     reader = open_file(path, given, "the table to predict", "ROWS")
+    reader.read_as_text([column.name for column in model.columns_ if column.levels is not None])
     table = read_file(reader, reader.schema.names, _types(model, reader.schema))
     if reader.file.format != "csv":
         return table
