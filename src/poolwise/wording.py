@@ -40,6 +40,17 @@ def percent(share: float) -> str:
     return f"{sign}{size:.1f}%" if size < 9.95 else f"{sign}{size:,.0f}%"
 
 
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with a few digits."""
+    if value is None:
+        return "–"
+    if value == 0.0:
+        return "0"
+    large = 10.0**digits <= abs(value) < 1e9
+    text = f"{value:,.0f}" if large else f"{value:#.{digits}g}".rstrip(".")
+    return text.replace("-", "−", 1) if value < 0.0 else text
+
+
 def change_words(share: float) -> str:
     """Describe by how much a value is lower or higher."""
     if abs(share) < UNCHANGED:

@@ -162,7 +162,8 @@ class Comparison:
         tests = len(self._candidates) if chosen else 1
         line = _difference(self.scores[method] - alone, self.test_share, self.has_test, tests)
         change, rows = line["difference"] / base, (self.held_out or self.target_rows, len(alone))
-        about = *rows, over, "the response itself" if self.scale else ""
+        scale = "the response itself" if self.scale else ""
+        about = *rows, over, scale, float(self.scores[method].mean())
         if (p := line["p"]) is None:
             return HistoryEffect("measured", method, change, None, None, None, *about)
         fell = 1.0 - p / 2.0 if change < 0.0 else p / 2.0

@@ -38,6 +38,8 @@ class GainLine:
     error_without, error_with : float
         Expected squared error of a prediction for a new response, as multiples of the noise
         variance: one is the least possible.
+    noise : float
+        The noise variance.
     """
 
     fit: str
@@ -49,6 +51,7 @@ class GainLine:
     probability: float
     error_without: float
     error_with: float
+    noise: float
 
     @property
     def fall(self) -> float:
@@ -59,8 +62,9 @@ class GainLine:
         """Return the expected change of the error, as a verdict needs it."""
         method = DEFAULT_METHOD if self.fit == "history" else self.fit
         low, high = self._change(self.high), self._change(self.low)
-        change = -self.fall, low, high
-        return HistoryEffect("expected", method, *change, self.probability, rows, scale=scale)
+        change, error = (-self.fall, low, high), math.sqrt(self.noise * self.error_with)
+        known: dict[str, Any] = {"scale": scale, "error": error}
+        return HistoryEffect("expected", method, *change, self.probability, rows, **known)
 
     def _change(self, gain: float) -> float:
         """Convert a reduction of the squared error to a relative change of its root."""
@@ -199,6 +203,7 @@ def _line(risk: Risk, name: str, fit: LinearFit, over: str, base: LinearFit) -> 
         ),
         error_without=1.0 + (risk.own + risk.distance(base)) / risk.noise,
         error_with=1.0 + (risk.own + risk.distance(fit)) / risk.noise,
+        noise=risk.noise,
     )
 
 

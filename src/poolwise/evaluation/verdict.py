@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
-from poolwise.wording import change_range, change_words, plural, probability, than
+from poolwise.wording import change_range, change_words, number, plural, probability, than
 
 Level: TypeAlias = Literal[
     "helps", "probably_helps", "no_clear_difference", "hurts", "no_history", "unknown"
@@ -66,6 +66,8 @@ class HistoryEffect:
     scale : str
         What the error is of, if the response was transformed: an expected change is of the
         transformed response, a measured one of the response itself.
+    error : float or None
+        RMSE with history, if known.
     """
 
     basis: Basis
@@ -78,6 +80,7 @@ class HistoryEffect:
     folds: int = 0
     over: str = "without history"
     scale: str = ""
+    error: float | None = None
 
     @property
     def level(self) -> Level:
@@ -119,14 +122,17 @@ class HistoryEffect:
 
     def in_words(self) -> str:
         """Return size and interval of the change, to be followed by a full stop."""
+        size = than(self.change)
+        if self.error is not None:
+            size = f"{number(self.error)}, {size}"
         if self.basis == "measured":
             where = (
                 f"on {plural(self.rows, 'recent row')}, held out in {plural(self.folds, 'fold')},"
             )
-            sized = f"{where} the error (RMSE){self.of} was {than(self.change)} {self.over}"
+            sized = f"{where} the error (RMSE){self.of} was {size} {self.over}"
             return f"{sized} ({self.interval_in_words})"
         of = self.of or " of predictions"
-        sized = f"the error (RMSE){of} is {than(self.change)} without history"
+        sized = f"the error (RMSE){of} is {size} without history"
         sure = f"history helps with probability {probability(self.confidence or 0.0)}"
         return f"{sized} ({self.interval_in_words}; {sure})"
 

@@ -17,9 +17,8 @@ from poolwise.evaluation.target_folds import TREES, named_methods
 from poolwise.evaluation.verdict import HistoryEffect, Verdict, no_history, verdict
 from poolwise.linear.problem import Method
 from poolwise.methods import METHOD_LABELS, name_of_method
-from poolwise.report.number_format import number
 from poolwise.tables.intake import Intake
-from poolwise.wording import change_range, plural, than
+from poolwise.wording import change_range, number, plural, than
 
 ALONE = "without_history"
 AGAINST = {
