@@ -14,7 +14,7 @@ the mean of :math:`\exp(t)` would not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
@@ -89,18 +89,8 @@ class ResponseTransform:
         if found.shape != y.shape:
             what = f"functions that return one number for each of {len(y):,} responses"
             raise BadOption.of("response_transform", self.option, what)
-        wrong = np.isfinite(y) & ~np.isfinite(found)
-        if weights is not None and len(weights) == len(y):
-            wrong &= weights != 0.0
-        if count := int(np.count_nonzero(wrong)):
-            why = IMPOSSIBLE.get(self.name, f"such that {self.named(response)} is not finite")
-            raise NotFinite(
-                f"The response {response!r} of {where} is {why} in {count:,} of "
-                f"{plural(len(y), 'row')}, so {self.named(response)!r} is not finite there.",
-                HINTS.get(self.name, "Give a function that is finite for all responses."),
-                transform=self.name,
-                rows=count,
-            )
+        if count := _impossible(y, found, weights):
+            raise self.refused(response, {where: (count, len(y))})
         used = np.isfinite(found)
         if self.name not in PAIRS and used.any():
             gone = np.abs(self.inverse(found[used]) - y[used]).max()
@@ -108,6 +98,27 @@ class ResponseTransform:
                 what = "(forward, inverse) with inverse(forward(y)) equal to y"
                 raise BadOption.of("response_transform", self.option, what)
         return found
+
+    def impossible(self, y: Array, weights: Array | None = None) -> int:
+        """Return how many responses cannot be transformed; rows of weight zero may have any."""
+        with np.errstate(all="ignore"):
+            return _impossible(y, np.asarray(self._pair[0](y), dtype=np.float64), weights)
+
+    def refused(self, response: str, counts: Mapping[str, tuple[int, int]]) -> NotFinite:
+        """Return the error for tables with responses that cannot be transformed.
+
+        For each table, ``counts`` has the number of such rows and of all rows.
+        """
+        why = IMPOSSIBLE.get(self.name, f"such that {self.named(response)} is not finite")
+        each = [f"{n:,} of {plural(rows, 'row')} of {where}" for where, (n, rows) in counts.items()]
+        return NotFinite(
+            f"The response {response!r} is {why} in {', '.join(each)}, so "
+            f"{self.named(response)!r} is not finite there.",
+            HINTS.get(self.name, "Give a function that is finite for all responses."),
+            transform=self.name,
+            rows=sum(count for count, _ in counts.values()),
+            counts={where: count for where, (count, _) in counts.items()},
+        )
 
     def inverse(self, t: Array) -> Array:
         """Return responses on their own scale; of predictions, these are the medians."""
@@ -187,6 +198,13 @@ class ResponseTransform:
     def _over(self, t: Array, deviation: Array) -> Array:
         """Return responses at each node of the normal distribution of each row."""
         return self.inverse(t + np.multiply.outer(NODES[0], deviation))
+
+
+def _impossible(y: Array, found: Array, weights: Array | None) -> int:
+    wrong = np.isfinite(y) & ~np.isfinite(found)
+    if weights is not None and len(weights) == len(y):
+        wrong &= weights != 0.0
+    return int(np.count_nonzero(wrong))
 
 
 AS_IS = ResponseTransform()

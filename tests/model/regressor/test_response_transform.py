@@ -243,6 +243,27 @@ def test_a_response_without_logarithm_is_an_error_that_counts_rows(tables, table
         assert "log1p" in told.value.hint
 
 
+def test_all_tables_with_responses_without_logarithm_are_told_at_once(tables, tmp_path):
+    X, y, X_old, y_old = tables
+    target, old = y.copy(), y_old.copy()
+    target[:2], old[5:10] = 0.0, -1.0
+    table = X_old.assign(price=old, weight=np.where(np.arange(len(old)) == 5, 0.0, 1.0))
+    for k in range(2):
+        table[k::2].to_csv(tmp_path / f"old{k}.csv", index=False)
+    sources = {
+        "files": Files(tmp_path / "old*.csv", weights="weight"),
+        "good": (X_old, y_old),
+        "pairs": (X_old, old),
+    }
+    with pytest.raises(NotFinite) as told:
+        PooledRegressor(response_transform="log").fit(X, target, sources=sources)
+    assert told.value.message == (
+        "The response 'price' is zero or negative in 2 of 60 rows of the target, 4 of 300 rows of "
+        "table 'files', 5 of 300 rows of table 'pairs', so 'log(price)' is not finite there."
+    )
+    assert told.value.about["rows"] == 11
+
+
 def test_rows_of_weight_zero_need_no_logarithm(tables):
     X, y, *_ = tables
     weights = np.repeat([0.0, 1.0], [10, len(y) - 10])
