@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poolwise.cli.hints import as_typed
 from poolwise.cli.input_tables import MOMENTS, InputTables, input_tables
 from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import name, running, wrong_option
@@ -77,7 +78,7 @@ def fit_model(
         if report is None:
             model, verdict = _fitted(given, method, options)
         else:
-            made = report_on(given, method, options)
+            made = report_on(given, method, options, cautions)
             model, verdict = made.model, made.verdict
             stop_if_interrupted()
             made.save(report, overwrite=force)
@@ -93,7 +94,7 @@ def fit_model(
             "report": None if report is None else str(report),
             "columns": given.account.to_dict(),
             "verdict": verdict.to_dict(),
-            "summary": summary.to_dict(),
+            "summary": as_typed(summary.to_dict(), cautions),
         }
         say_json("fit", found, cautions)
         return

@@ -20,6 +20,8 @@ from poolwise.cli.write_table import SUFFIXES, records_of, write_table
 from poolwise.errors import BadColumns, DataWarning, PoolwiseWarning
 from poolwise.wording import capital, listed, plural
 
+LACKS = ("--text", "--drop")  # options of other commands, which hints would name
+
 
 def predict_rows(
     model: Annotated[
@@ -80,7 +82,10 @@ def predict_rows(
     if interval is not None and not 0.0 < interval < 1.0:
         raise wrong_option("It must be between 0 and 1.", "--interval")
     written: list[Path] = []
-    with running(quiet=as_json, written=written) as cautions, paths_of([rows]) as (path,):
+    with (
+        running(quiet=as_json, written=written, lacks=LACKS) as cautions,
+        paths_of([rows]) as (path,),
+    ):
         import numpy as np
 
         from poolwise.model.fitted_model import set_strict
