@@ -28,6 +28,8 @@ from poolwise.cli.report import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table, show_verdict
 from poolwise.methods import DEFAULT_METHOD
 
+MOST_LEVELS = 6  # of a column, whose coefficients are shown
+
 if TYPE_CHECKING:
     from poolwise.evaluation.verdict import Verdict
 
@@ -138,11 +140,16 @@ def _show_summary(summary: Any, recent: str) -> None:
     """Print tables and coefficients; the recent table, which is the first, by its own name."""
     say(f"{summary.method}: {name(summary.response)}", "bold")
     say()
-    parts = summary.parts()
+    parts = summary.parts(MOST_LEVELS)
     parts[0][1][0][0] = recent
     for head, rows in parts:
         heads = ["in history" if word == "in sources" else word for word in head]
         show_table(heads, [[name(cell) for cell in row] for row in rows])
         say()
+    if any("not shown" in row[-1] for row in parts[1][1]):
+        say(
+            f"Of a column with many levels, the {MOST_LEVELS} with the largest coefficients are "
+            "shown. All are in the model file, and in the summary of --json."
+        )
     for sentence in summary.sentences():
         say(sentence)
