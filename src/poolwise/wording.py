@@ -10,6 +10,7 @@ from html import escape
 from textwrap import fill
 
 WIDTH = 100  # of a line of prose
+NEAR, ALIKE = 0.6, 0.75  # likeness of a name that one may mean, and of one among several
 UNCHANGED = 0.0005  # relative change that rounds to none
 NUMBER = r"[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|inf|nan)(%| sd)?"
 NUMBERS = re.compile(rf"[<\[]? ?{NUMBER}(( to | of |, ){NUMBER})?\]?")  # such as [-1.2, +0.3]
@@ -106,11 +107,11 @@ def named(names: Sequence[str], most: int = 5) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def nearest(name: object, there: Sequence[object]) -> list[str]:
+def nearest(name: object, there: Sequence[object], least: float = NEAR) -> list[str]:
     """Return the nearest name, regardless of case, or an empty list."""
     folded = {str(n).casefold(): str(n) for n in there}
-    near = get_close_matches(str(name), [str(n) for n in there], n=1)
-    return near or [folded[n] for n in get_close_matches(str(name).casefold(), folded, n=1)]
+    near = get_close_matches(str(name), [str(n) for n in there], 1, least)
+    return near or [folded[n] for n in get_close_matches(str(name).casefold(), folded, 1, least)]
 
 
 def did_you_mean(name: object, there: Sequence[object]) -> str:

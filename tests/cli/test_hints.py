@@ -356,6 +356,15 @@ def test_cautions_of_a_report_and_of_a_summary_name_options(fitted, monkeypatch)
     assert any("Other units" in text for text in told["summary"]["cautions"])
 
 
+def test_swapped_tables_are_told_first(fitted, monkeypatch):
+    monkeypatch.chdir(fitted)
+    change("history.csv", hours=pd.read_csv("history.csv")["hours"] * 1000.0)
+    told = quick(fitted, monkeypatch, *swapped())
+    kinds = told.stderr.splitlines()
+    assert len(kinds) > 1
+    assert "Are they swapped? History comes first" in kinds[0]
+
+
 def test_moments_of_rows_without_the_label_have_a_hint_of_their_own(fitted, monkeypatch):
     monkeypatch.chdir(fitted)
     change("history.csv", wear=[np.nan, *range(299)])

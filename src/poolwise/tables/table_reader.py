@@ -212,7 +212,7 @@ class TableReader:
             counts += [rows_in(n, tables[n], held[n]) for n in tables]
             counts = [replace(t, filled=dict(filled.get(t.name, {}))) for t in counts]
             account = self._account([*said, *found.left_out], order, lacks, tables, counts)
-            cautions += swapped(account)
+            cautions = [*swapped(account), *cautions]  # it explains the others
         return Tables(
             target=own_read.moments,
             moments=moments,
