@@ -59,7 +59,19 @@ class GainLine:
         return 1.0 - math.sqrt(self.error_with / self.error_without)
 
     def effect(self, rows: int, scale: str = "") -> HistoryEffect:
-        """Return the expected change of the error, as a verdict needs it."""
+        """Return the expected change of the error, as a verdict needs it.
+
+        Parameters
+        ----------
+        rows : int
+            Rows of the target.
+        scale : str, default=""
+            The transformed response, if the error is of one.
+
+        Returns
+        -------
+        HistoryEffect
+        """
         method = DEFAULT_METHOD if self.fit == "history" else self.fit
         low, high = self._change(self.high), self._change(self.low)
         change, error = (-self.fall, low, high), math.sqrt(self.noise * self.error_with)
