@@ -58,6 +58,14 @@ def test_a_quick_run_answers_every_question(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_report_on_raw_files_is_measured():
+    command = [sys.executable, "-m", "benchmarks.raw_pairs", "hmda"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] == "Targets met: 1 of 1"
+
+
+@pytest.mark.slow
 def test_a_quick_run_deletes_values(capsys):
     gaps.main(["--quick"])
     told = capsys.readouterr().out

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import poolwise
 from poolwise import errors
-from poolwise.errors import PoolwiseError, PoolwiseWarning
+from poolwise.errors import BadColumns, PoolwiseError, PoolwiseWarning
 
 SOURCE = Path(poolwise.__file__).parent
 
@@ -125,3 +125,11 @@ def test_every_error_says_what_to_do():
 def test_a_name_in_other_capitals_is_near():
     assert "Did you mean 'cost'?" in str(errors.BadColumns.missing(["COST"], ["age", "cost"]))
     assert "mean" not in str(errors.BadColumns.missing(["zzz"], ["age", "cost"]))
+
+
+def test_names_are_suggested_for_missing_columns_that_are_alike_only():
+    there = ["state", "income", "children"]
+    assert "Did you mean 'state'?" in BadColumns.missing(["site"], there).hint
+    several = BadColumns.missing(["site", "incomes"], there).hint
+    assert several == "Did you mean 'income' for 'incomes'?"
+    assert BadColumns.missing(["site", "age"], there).hint == ""

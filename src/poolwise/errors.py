@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from poolwise.wording import capital, counted, did_you_mean, listed, nearest
+from poolwise.wording import ALIKE, NEAR, capital, counted, did_you_mean, listed, nearest
 
 
 class PoolwiseError(ValueError):
@@ -111,8 +111,11 @@ class BadColumns(PoolwiseError):
     def missing(
         cls, wanted: Sequence[str], there: Sequence[str], where: str = "The table", then: str = ""
     ) -> Self:
-        near = [m for n in wanted for m in nearest(n, there)]
-        meant = f"Did you mean {listed(near)}?" if near else ""
+        close = {n: nearest(n, there, ALIKE if len(wanted) > 1 else NEAR) for n in wanted}
+        pairs = [
+            f"{m!r} for {n!r}" if len(wanted) > 1 else repr(m) for n in wanted for m in close[n]
+        ]
+        meant = f"Did you mean {', '.join(pairs)}?" if pairs else ""
         return cls(
             f"No column named {listed(wanted)}. {capital(where)} has {listed(there)}.",
             f"{meant} {then}".strip(),

@@ -10,6 +10,7 @@ from html import escape
 from textwrap import fill
 
 WIDTH = 100  # of a line of prose
+NEAR, ALIKE = 0.6, 0.75  # likeness of a name that one may mean, and of one among several
 UNCHANGED = 0.0005  # relative change that rounds to none
 NUMBER = r"[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|inf|nan)(%| sd)?"
 NUMBERS = re.compile(rf"[<\[]? ?{NUMBER}(( to | of |, ){NUMBER})?\]?")  # such as [-1.2, +0.3]
@@ -38,6 +39,17 @@ def percent(share: float) -> str:
     size = 100.0 * abs(share)
     sign = "−" if share < 0.0 and size >= 0.05 else ""
     return f"{sign}{size:.1f}%" if size < 9.95 else f"{sign}{size:,.0f}%"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with a few digits."""
+    if value is None:
+        return "–"
+    if value == 0.0:
+        return "0"
+    large = 10.0**digits <= abs(value) < 1e9
+    text = f"{value:,.0f}" if large else f"{value:#.{digits}g}".rstrip(".")
+    return text.replace("-", "−", 1) if value < 0.0 else text
 
 
 def change_words(share: float) -> str:
@@ -95,11 +107,11 @@ def named(names: Sequence[str], most: int = 5) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def nearest(name: object, there: Sequence[object]) -> list[str]:
+def nearest(name: object, there: Sequence[object], least: float = NEAR) -> list[str]:
     """Return the nearest name, regardless of case, or an empty list."""
     folded = {str(n).casefold(): str(n) for n in there}
-    near = get_close_matches(str(name), [str(n) for n in there], n=1)
-    return near or [folded[n] for n in get_close_matches(str(name).casefold(), folded, n=1)]
+    near = get_close_matches(str(name), [str(n) for n in there], 1, least)
+    return near or [folded[n] for n in get_close_matches(str(name).casefold(), folded, 1, least)]
 
 
 def did_you_mean(name: object, there: Sequence[object]) -> str:
@@ -114,9 +126,12 @@ def rows_for(rows: float, coefficients: int) -> str:
     return f"{rows:g} row{'' if rows == 1 else 's'} for {coefficients} coefficient{many}"
 
 
-def counted(counts: Mapping[str, int], most: int = 12) -> str:
-    """Write the number of rows for each name, shortened when there are many."""
-    shown = [f"{str(name)!r} in {count:,}" for name, count in list(counts.items())[:most]]
+def counted(counts: Mapping[str, int], most: int = 12, rows: int = 0) -> str:
+    """Write the number of rows for each name, shortened when there are many; "all" for all rows."""
+    shown = [
+        f"{str(name)!r} in {'all ' if count == rows > 1 else ''}{count:,}"
+        for name, count in list(counts.items())[:most]
+    ]
     return ", ".join([*shown, f"{len(counts) - most} more columns"][: len(counts)])
 
 

@@ -2,12 +2,14 @@
 
 import datetime
 import json
+import os
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from poolwise import Moments, moments_of
+from poolwise import Moments, PooledRegressor, moments_of
 from poolwise.cli.hints import HINTS, message_and_hint
 from poolwise.errors import BadOption, NotFinite
 from poolwise.tables.streamed_rows import check_few
@@ -149,6 +151,12 @@ def precision():
     return ["fit", "recent.csv", *FIT[3:], "--precision", "fast", "--method", "target_only"]
 
 
+def taken():
+    change("recent.csv", **{"log(wear)": 1.0 + np.arange(40) % 7})
+    change("history.csv", wear=1.0)
+    return [*FIT, "--log"]
+
+
 def bounds():
     change("new.csv", hours=1e9)
     return ["predict", "model.json", "new.csv"]
@@ -168,8 +176,9 @@ COMMANDS = {
     ("NotNumeric", "largest"): (largest, "Leave the column out with --drop if it is an identifier"),
     ("NotFinite", "missing"): (missing_values, "--nulls drop leaves such rows out; --nulls split"),
     ("NotFinite", "transform"): (transform, "--sqrt takes zero, but no negative values."),
-    ("NotFinite", "response"): (response, "Leave out all rows that lack a value with --nulls drop"),
+    ("NotFinite", "response"): (response, "out of the file, or use the command without --strict."),
     ("BadSource", "response"): (no_response, "Give the column the same name in all tables."),
+    ("BadColumns", "response"): (taken, "Leave it out with --drop 'log(wear)', or rename it."),
     ("BadLevels", "unseen"): (unseen, "use --no-strict to predict such rows with the mean effect"),
     ("DataWarning", "swapped"): (swapped, "History comes first, the recent table last."),
     ("TooFewRows", "missing"): (no_target, "Leave columns out with --drop."),
@@ -220,6 +229,147 @@ def test_hints_that_take_much_data_name_options_too(fitted):
     path = fitted / "m.moments.json"
     moments_of(fitted / "history.csv", response="wear").save(path)
     assert raised(Moments.load, path, max_bytes=10)[1] == ""
+
+
+def rewrite(**columns):
+    """Write new.csv as Parquet, with other columns."""
+    pd.read_csv("new.csv").assign(**columns).to_parquet("new.parquet")
+    return ["new.parquet"]
+
+
+def emptied():
+    open("new.csv", "w").close()
+    return ["new.csv"]
+
+
+def shortened():
+    with open("model.json") as file:
+        text = file.read()
+    with open("model.json", "w") as file:
+        file.write(text[:1000])
+    return ["new.csv"]
+
+
+def without_moments():
+    PooledRegressor.load("model.json").save("model.json", overwrite=True, moments=False)
+    change("new.csv", hours=np.nan)
+    return ["new.csv"]
+
+
+def without_deviation():
+    recent = pd.read_csv("recent.csv")
+    model = PooledRegressor("feature_transfer").fit(
+        recent.drop(columns="wear"), recent["wear"], sources=["history.csv"]
+    )
+    model.save("model.json", overwrite=True)
+    return ["new.csv", "--std"]
+
+
+def changed(**columns):
+    return lambda: change("new.csv", **columns) or ["new.csv"]
+
+
+def bytes_in(name, content):
+    def write():
+        with open(name, "wb") as file:
+            file.write(content)
+        return [name]
+
+    return write
+
+
+# What to change, and to type after "predict model.json"; a part of the message.
+PREDICT_FAILS = {
+    "no file": (lambda: ["gone.csv"], "There is no such file"),
+    "no model": (lambda: os.remove("model.json") or ["new.csv"], "there is no such file"),
+    "a damaged model": (shortened, "cannot be read as a model file"),
+    "a suffix": (bytes_in("new.dta", b"a"), "does not say how it is written"),
+    "an encoding": (
+        bytes_in("new.csv", "hours,load,site\n1,1,Küste\n".encode("latin1")),
+        "--csv encoding=NAME",
+    ),
+    "a damaged file": (bytes_in("new.parquet", b"PAR1 and nothing"), "Write it again if it was"),
+    "another format": (bytes_in("new.parquet", b"hours\n1\n"), "its name says Parquet"),
+    "an empty file": (emptied, "cannot be read as CSV"),
+    "text among numbers": (changed(hours="n.m."), "the column held numbers at fit"),
+    "a time": (lambda: rewrite(hours=datetime.time(12)), "kind of value that it held at fit"),
+    "text in Parquet": (lambda: rewrite(hours="many"), "kind of value that it held at fit"),
+    "truth for text": (lambda: rewrite(site=True), "kind of value that it held at fit"),
+    "long integers": (lambda: rewrite(hours=2**60 + np.arange(6)), "with fewer digits"),
+    "infinity": (changed(hours=np.inf), "'hours' in 6 of 6 rows"),
+    "beyond doubles": (changed(hours=1e308, load=-1e308), ""),
+    "a repeated column": (
+        bytes_in("new.csv", b"hours,hours,load,site\n1,1,1,coast\n"),
+        "more than one column named 'hours'",
+    ),
+    "a lacking column": (
+        bytes_in("new.csv", b"hours,site\n1,coast\n"),
+        "may lack columns that some table lacked at fit: 'vibration'",
+    ),
+    "a new level": (lambda: unseen()[2:], "use --no-strict"),
+    "no moments": (without_moments, "saved without moments"),
+    "no deviation": (without_deviation, "no standard deviation"),
+    "a column of predictions": (lambda: ["new.csv", "--column", "load"], "--column"),
+    "a wrong interval": (lambda: ["new.csv", "--interval", "2"], "--interval"),
+    "a wrong option of CSV": (lambda: ["new.csv", "--csv", "comma=;"], "named like an option"),
+    "a file that is there": (lambda: ["new.csv", "-o", "recent.csv"], "--force"),
+    "no folder": (lambda: ["new.csv", "-o", "gone/out.csv"], "There is no folder gone."),
+    "several files": (lambda: ["*.csv"], "is one file"),
+}
+
+
+@pytest.mark.parametrize("fault", PREDICT_FAILS)
+def test_errors_of_predict_name_options_that_it_has(fitted, monkeypatch, fault):
+    monkeypatch.chdir(fitted)
+    prepare, part = PREDICT_FAILS[fault]
+    told = quick(fitted, monkeypatch, "predict", "model.json", *prepare())
+    said = " ".join(told.stderr.replace("│", " ").split())
+    assert told.exit_code in (1, 2), told.output
+    assert part in said
+    assert python_in(said) == []
+    options = quick(fitted, monkeypatch, "predict", "--help").stdout
+    assert all(option in options for option in re.findall(r"--[a-z-]+", said)), said
+
+
+def test_each_of_several_faults_names_options(fitted, monkeypatch):
+    monkeypatch.chdir(fitted)
+    change("recent.csv", wear=[np.nan, *range(39)], pump=[f"r{k}" for k in range(40)])
+    said = quick(fitted, monkeypatch, *FIT, "--strict").stderr
+    assert said.startswith("BadColumns: There are 2 faults.\n- Column 'pump' of recent.csv would")
+    assert "Leave such rows out of the file, or use the command without --strict." in said
+    assert python_in(said) == []
+
+
+def test_cautions_of_a_report_and_of_a_summary_name_options(fitted, monkeypatch):
+    monkeypatch.chdir(fitted)
+    command = groups()
+    told = quick(fitted, monkeypatch, *command, "--report", "r.json", "--json")
+    assert told.exit_code == 0, told.output
+    cautions = json.loads((fitted / "r.json").read_text())["cautions"]
+    assert any("Hold out whole groups with --group nr." in text for text in cautions)
+    notes = json.loads((fitted / "r.json").read_text())["columns"]["account"]["notes"]
+    assert [text for text in notes if "--group nr" in text] == notes
+    change("history.csv", hours=pd.read_csv("history.csv")["hours"] * 1000.0)
+    told = json.loads(quick(fitted, monkeypatch, *FIT, "--json").stdout)
+    for text in (*cautions, *told["summary"]["cautions"]):
+        assert python_in(text) == []
+    assert any("Other units" in text for text in told["summary"]["cautions"])
+
+
+def test_swapped_tables_are_told_first(fitted, monkeypatch):
+    monkeypatch.chdir(fitted)
+    change("history.csv", hours=pd.read_csv("history.csv")["hours"] * 1000.0)
+    told = quick(fitted, monkeypatch, *swapped())
+    kinds = told.stderr.splitlines()
+    assert len(kinds) > 1
+    assert "Are they swapped? History comes first" in kinds[0]
+
+
+def test_moments_of_rows_without_the_label_have_a_hint_of_their_own(fitted, monkeypatch):
+    monkeypatch.chdir(fitted)
+    change("history.csv", wear=[np.nan, *range(299)])
+    said = quick(fitted, monkeypatch, "moments", "history.csv", "--nulls", "split", *SAVE).stderr
+    assert said.endswith("Leave out all rows that lack a value with --nulls drop.\n")
 
 
 def test_every_rule_is_tested():

@@ -176,6 +176,36 @@ def test_numbers_that_are_codes_are_read_as_text(folder, monkeypatch):
     assert pd.read_csv(folder / "out.csv", dtype=str)["site"].tolist() == ["007", "12"]
 
 
+@pytest.mark.parametrize("history", ["csv", "parquet", "xlsx"])
+@pytest.mark.parametrize("recent", ["csv", "parquet"])
+def test_whole_numbers_that_are_codes_are_a_category_in_all_tables(
+    folder, monkeypatch, history, recent
+):
+    rng = np.random.default_rng(0)
+    for name, form in (("history", history), ("recent", recent)):
+        table = pd.read_csv(folder / f"{name}.csv")
+        table = table.assign(plot=rng.permutation(np.arange(len(table)) % 24) + 1)
+        own = table.drop(columns="site").replace({"plot": {7: np.nan if name == "history" else 7}})
+        (folder / f"{name}.csv").unlink()
+        write = {"csv": own.to_csv, "parquet": own.to_parquet, "xlsx": own.to_excel}[form]
+        write(folder / f"{name}.{form}", index=False)
+    files = f"history.{history}", f"recent.{recent}"
+    command = ["fit", *files, *LABEL, "--text", "plot"]
+    told = quick(folder, monkeypatch, *command, "-o", "m.json")
+    assert told.exit_code == 0, told.output
+    assert "  category  plot: 24 levels; its numbers are codes\n" in told.stdout
+    told = json.loads(quick(folder, monkeypatch, *command, "--json").stdout)
+    seen_in = {
+        x["name"]: x["seen_in"] for x in told["summary"]["coefficients"] if x["column"] == "plot"
+    }
+    assert len(seen_in) == 23
+    assert set(seen_in) <= {f"plot={k}" for k in range(1, 25)}
+    assert set(seen_in.values()) == {1}  # history writes 3.0 for 3, because one value is missing
+    assert quick(folder, monkeypatch, *command, "--strict", "--drop", "plant").exit_code == 0
+    told = quick(folder, monkeypatch, "predict", "m.json", f"recent.{recent}", "-o", "out.csv")
+    assert (told.exit_code, told.stderr) == (0, ""), told.output
+
+
 @pytest.mark.parametrize(
     "verb",
     [

@@ -104,6 +104,8 @@ VERBS = {
             "out": (str, type(None)),
             "rows": int,
             "columns": {"used": [str], "lacking": [str], "ignored": [str], "added": [str]},
+            "gaps": {"rows": int, "columns": dict},
+            "new_levels": dict,
             "predictions": [
                 {"prediction": float, "prediction_low": float, "prediction_high": float}
             ],

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from poolwise import PooledRegressor
+from poolwise.errors import DataWarning
 from tests.cli.entry import machines, quick
 
 
@@ -67,10 +68,31 @@ def test_a_new_category_is_refused_or_has_the_mean_effect(fitted, monkeypatch):
     assert (told.exit_code, told.stdout) == (1, "")
     told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out.csv")
     assert told.exit_code == 0, told.output
-    as_coast = PooledRegressor.load(fitted / "model.json").predict(new)
+    line = "'site' in 1 of 2 rows ('moon'), which get the mean effect."
+    said = "DataWarning: new.csv has levels that no table had at fit, or too rarely:"
+    assert told.stderr == f"{said} {line}\n"
+    with pytest.warns(DataWarning, match="'moon'"):
+        expected = PooledRegressor.load(fitted / "model.json").predict(new)
     out = pd.read_csv(fitted / "out.csv")
-    np.testing.assert_allclose(out["prediction"], as_coast, rtol=1e-12)
+    np.testing.assert_allclose(out["prediction"], expected, rtol=1e-12)
     assert out["site"].tolist() == ["coast", "moon"]
+
+
+def test_gaps_and_new_levels_are_counted_on_the_screen_and_in_json(fitted, monkeypatch):
+    new = pd.read_csv(fitted / "new.csv").assign(vibration=np.nan)
+    new.loc[:1, "hours"] = np.nan
+    new.loc[4:, "site"] = ["moon", "mars"]
+    new.to_csv(fitted / "new.csv", index=False)
+    command = ["predict", "model.json", "new.csv", "--interval", "0.9"]
+    told = quick(fitted, monkeypatch, *command)
+    assert told.exit_code == 0, told.output
+    gaps, levels = told.stderr.splitlines()  # once, although intervals are predicted too
+    assert "new.csv has missing values in 6 of 6 rows: 'hours' in 2, 'vibration' in all 6" in gaps
+    assert "'site' in 2 of 6 rows ('mars', 'moon'), which" in levels
+    told = json.loads(quick(fitted, monkeypatch, *command, "--json").stdout)
+    assert told["gaps"] == {"rows": 6, "columns": {"hours": 2, "vibration": 6}}
+    assert told["new_levels"] == {"site": {"mars": 1, "moon": 1}}
+    assert len(told["warnings"]) == 2
 
 
 def test_logarithms_are_fitted_and_means_or_medians_predicted(folder, monkeypatch):

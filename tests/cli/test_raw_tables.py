@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from tests.cli.entry import quick
@@ -33,6 +34,33 @@ def test_a_pair_of_raw_files_is_fitted_by_one_command(name, tmp_path, monkeypatc
         header = file.readline().strip().split(",")
     assert used | dropped == {n.strip('"') for n in header} - {tables.label}
     assert all(c["use"] or c["why"] for c in account["columns"])
+
+
+@pytest.mark.slow
+def test_a_report_counts_all_recent_rows_and_those_it_cannot_use_as_they_are(tmp_path, monkeypatch):
+    tables = write("flights", tmp_path)
+    small = pd.read_csv(tables.history).sample(2000, random_state=0)
+    small.to_csv(tables.history, index=False)
+    files = tables.history.name, tables.recent.name
+    told = quick(tmp_path, monkeypatch, "report", *files, "--label", "arr_delay", "-o", "page.json")
+    assert told.exit_code == 0, told.stderr
+    data = json.loads((tmp_path / "page.json").read_text())
+    recent = pd.read_csv(tables.recent)
+    has_delay = recent["arr_delay"].notna()
+    account = data["columns"]["account"]
+    used = [c["name"] for c in account["columns"] if c["use"]]
+    gaps = int(recent.loc[has_delay, used].isna().any(axis=1).sum())
+    lost = int(small["arr_delay"].isna().sum())
+    assert data["rows"] == {
+        "recent": 396,
+        "without_response": 16,
+        "with_gaps": gaps,
+        "history": 2000,
+        "history_without_response": lost,
+        "text": f"396 recent rows (16 without “arr_delay”, left out; {gaps} with missing values, "
+        f"filled in) and 2,000 rows of history ({lost} without “arr_delay”, left out).",
+    }
+    assert "part of the 380 recent rows with a value to predict" in data["methods"]["text"]
 
 
 def test_a_report_of_raw_files_has_the_account(tmp_path, monkeypatch):

@@ -1,11 +1,12 @@
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from poolwise import plan
-from poolwise.errors import BadOption
+from poolwise import PooledRegressor, plan
+from poolwise.errors import BadOption, PoolwiseWarning, TooFewRows
 from poolwise.evaluation import gain
 from poolwise.evaluation.future import Features, Future
 from poolwise.evaluation.risk import solved, without_sources
@@ -119,3 +120,39 @@ def test_what_is_promised_is_found_when_that_many_rows_are_drawn():
     # Noise is known from 20 rows today: its root is off by a sixth, by 0.03 on average.
     assert_allclose(promised[1:], found.mean(axis=0)[1:], rtol=0.06)
     assert abs(promised[0] - found.mean(axis=0)[0]) < 3 * error[0] + 0.005
+
+
+def test_rows_with_gaps_are_counted_as_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(450, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=450)
+    X[400:, 1][rng.random(50) < 0.4] = np.nan
+    model = PooledRegressor().fit(X[400:], y[400:], sources=(X[:400, :2], y[:400]))
+    assert model.problem_.target.weight < 45.0
+    found = plan(model, [50, 100], draws=2)
+    assert found.rows == (50.0, 100.0)
+    assert found.gain[0] > found.gain[1]
+    with pytest.raises(BadOption, match="at least the 50 of today"):
+        plan(model, [48])
+
+
+def test_too_few_rows_are_counted_as_rows_and_their_weight_is_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(106, 2))
+    y = X @ [3.0, 3.0] + rng.normal(size=106)
+    X[102:, 1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoolwiseWarning)
+        model = PooledRegressor().fit(X[100:], y[100:], sources=(X[:100, :1], y[:100]))
+    with pytest.raises(TooFewRows, match=r"there are 6 that weigh 3\.6, because of gaps"):
+        plan(model)
+
+
+def test_history_that_stops_mattering_today_is_not_said_to_stop_later():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(330, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=330)
+    model = PooledRegressor().fit(X[300:], y[300:], sources=(X[:300, :2], y[:300]))
+    found = plan(model, [30, 60], draws=2)
+    assert "With today's 30 recent rows" in replace(found, stops_at=30.3).outlook
+    assert "From about 31 recent rows on" in replace(found, stops_at=31.0).outlook

@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold
 from poolwise import Moments, PooledRegressor, compare
 from poolwise.errors import NeedsRows, NoiseNotEstimable
 
+pytestmark = pytest.mark.filterwarnings("ignore:X has missing:poolwise.errors.DataWarning")
 TRUTH = np.array([1.0, -1.0, 2.0, 0.0])
 
 

@@ -5,6 +5,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import poolwise
+from poolwise.report.measured import _contenders
+from poolwise.tables.intake import gather
 from poolwise.wording import change_range, change_words
 from tests.report.conftest import FEW
 from tests.report.stories import bearings, diabetes
@@ -74,6 +76,19 @@ def test_a_method_that_drops_history_is_told_to_drop_it():
     assert "its method, target_only, drops history" in made.verdict.text
     assert made.verdict.basis == "expected"
     assert {x["basis"] for x in made.data["gain"]["lines"]} == {"expected"}
+
+
+@pytest.mark.parametrize("rows", [9_999, 10_000])
+def test_a_long_history_leaves_the_kernel_out(rows):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows + 30, 2))
+    y = X.sum(axis=1) + rng.normal(size=len(X))
+    intake = gather(X[:30], y[:30], sources=(X[30:, :1], y[30:]))
+    contenders, left_out = _contenders(intake, None, 0)
+    is_left_out = rows == 10_000
+    assert ("kernel_transfer" in contenders) is not is_left_out
+    assert ("kernel_transfer" in left_out) is is_left_out
+    assert all("10,000 rows of history" in why for why in left_out.values())
 
 
 @pytest.mark.parametrize(("rows", "seed"), [(3, 4), (4, 2)])

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolwise import wording
-from poolwise.report import number_format
 
 
 @given(st.text())
@@ -70,7 +69,7 @@ def test_names_are_listed(names, said):
     ],
 )
 def test_numbers_have_four_digits(value, shown):
-    assert number_format.number(value) == shown
+    assert wording.number(value) == shown
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t
 
 import poolwise
-from poolwise.report.number_format import number
+from poolwise.wording import number
 from tests.methods.boosting.few_trees import grow_few
 from tests.report.stories import HOSTILE
 from tests.report.test_html import ALLOWED, html_of, page_of

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poolwise.cli.hints import as_typed
 from poolwise.cli.input_tables import MOMENTS, InputTables, input_tables
 from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import name, running, wrong_option
@@ -26,6 +27,8 @@ from poolwise.cli.options import (
 from poolwise.cli.report import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table, show_verdict
 from poolwise.methods import DEFAULT_METHOD
+
+MOST_LEVELS = 6  # of a column, whose coefficients are shown
 
 if TYPE_CHECKING:
     from poolwise.evaluation.verdict import Verdict
@@ -77,7 +80,7 @@ def fit_model(
         if report is None:
             model, verdict = _fitted(given, method, options)
         else:
-            made = report_on(given, method, options)
+            made = report_on(given, method, options, cautions)
             model, verdict = made.model, made.verdict
             stop_if_interrupted()
             made.save(report, overwrite=force)
@@ -93,7 +96,7 @@ def fit_model(
             "report": None if report is None else str(report),
             "columns": given.account.to_dict(),
             "verdict": verdict.to_dict(),
-            "summary": summary.to_dict(),
+            "summary": as_typed(summary.to_dict(), cautions),
         }
         say_json("fit", found, cautions)
         return
@@ -137,11 +140,16 @@ def _show_summary(summary: Any, recent: str) -> None:
     """Print tables and coefficients; the recent table, which is the first, by its own name."""
     say(f"{summary.method}: {name(summary.response)}", "bold")
     say()
-    parts = summary.parts()
+    parts = summary.parts(MOST_LEVELS)
     parts[0][1][0][0] = recent
     for head, rows in parts:
         heads = ["in history" if word == "in sources" else word for word in head]
         show_table(heads, [[name(cell) for cell in row] for row in rows])
         say()
+    if any("not shown" in row[-1] for row in parts[1][1]):
+        say(
+            f"Of a column with many levels, the {MOST_LEVELS} with the largest coefficients are "
+            "shown. All are in the model file, and in the summary of --json."
+        )
     for sentence in summary.sentences():
         say(sentence)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from poolwise.errors import (
+    BadColumns,
     BadFile,
     BadLevels,
     BadOption,
@@ -23,7 +26,8 @@ from poolwise.errors import (
 )
 
 # Class, a key that `about` must have, and the hint that replaces the hint of the library. Values of
-# `about` are filled in; {typed} is the name of the column as a shell takes it.
+# `about` are filled in; {typed} is the name of the column as a shell takes it. The first rule
+# applies whose hint names no option that the command lacks.
 HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
     (NotWritten, "existing", "Give another name, or use --force to replace it."),
     (BadFile, "suffix", "Rename it. Files of moments end in .moments.json."),
@@ -34,6 +38,12 @@ HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
         "column",
         "Correct it. If it stands for a missing number, use --csv null_values=TEXT,... If the "
         "column holds text, use --text {typed}, or leave it out with --drop {typed}.",
+    ),
+    (
+        BadFile,
+        "column",
+        "Correct it: the column held numbers at fit. If it stands for a missing number, use --csv "
+        "null_values=TEXT,...",
     ),
     (
         BadFile,
@@ -59,12 +69,14 @@ HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
         "Turn it into numbers (days since a date, for example) or text, or leave it out with "
         "--drop {typed}.",
     ),
+    (NotNumeric, "kind", "Convert it to the kind of value that it held at fit."),
     (
         NotNumeric,
         "largest",
         "Leave the column out with --drop if it is an identifier. Otherwise subtract a common "
         "offset.",
     ),
+    (NotNumeric, "largest", "Write it with fewer digits, as a number with a decimal point."),
     (
         NotFinite,
         "patterns",
@@ -81,8 +93,14 @@ HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
         "transform",
         "--sqrt takes zero, but no negative values. Otherwise leave rows out.",
     ),
+    (
+        NotFinite,
+        "response",
+        "Leave such rows out of the file, or use the command without --strict.",
+    ),
     (NotFinite, "response", "Leave out all rows that lack a value with --nulls drop."),
     (BadSource, "response", "Give the column the same name in all tables."),
+    (BadColumns, "response", "Leave it out with --drop {typed}, or rename it."),
     (
         BadLevels,
         "unseen",
@@ -121,18 +139,38 @@ OPTIONS = {  # argument of the library -> option of the command line, where thei
 }
 
 
-def message_and_hint(problem: PoolwiseError | PoolwiseWarning) -> tuple[str, str]:
-    """Return what is wrong, and what to do about it on the command line."""
+def message_and_hint(
+    problem: PoolwiseError | PoolwiseWarning, lacks: Collection[str] = ()
+) -> tuple[str, str]:
+    """Return what is wrong, and what to do about it with a command that ``lacks`` some options."""
     about = problem.about
+    if faults := about.get("faults"):
+        first, *_ = problem.message.splitlines()
+        each = (" ".join(message_and_hint(fault, lacks)).rstrip() for fault in faults)
+        return "\n".join([first, *(f"- {line}" for line in each)]), problem.hint
     if isinstance(problem, BadOption) and "option" in about:
         option = OPTIONS.get(about["option"], about["option"])
         value = f"--{option} {_typed(about['value'])}"
         return f"{value} is not possible.", problem.hint
     for kind, key, hint in HINTS:
-        if isinstance(problem, kind) and key in about:
+        if isinstance(problem, kind) and key in about and not any(o in hint for o in lacks):
             values = {**about, "typed": _typed(about.get("column", "NAME"))}
             return problem.message, hint.format_map(values)
     return problem.message, problem.hint
+
+
+def as_typed(value: Any, cautions: Collection[PoolwiseWarning]) -> Any:
+    """Return data of the library in which the texts of warnings name options."""
+    typed = {str(caution): " ".join(message_and_hint(caution)).rstrip() for caution in cautions}
+
+    def replaced(value: Any) -> Any:
+        if isinstance(value, str):
+            return typed.get(value, value)
+        if isinstance(value, Mapping):
+            return {key: replaced(item) for key, item in value.items()}
+        return [*map(replaced, value)] if isinstance(value, list | tuple) else value
+
+    return replaced(value)
 
 
 def _typed(value: object) -> str:

@@ -134,7 +134,8 @@ def _matched(
 
     csv = csv_options(options.csv)
     reader = open_file(path, csv, "the recent table, which comes last,", "RECENT")
-    columns = reader.schema.names
+    columns, texts = reader.schema.names, names_in(options.text)
+    reader.read_as_text(texts)
     sources = {n: _open_source(n, paths, csv, options) for n, paths in named.items()}
     files = {recent: [str(reader.file.path)]}
     files |= {n: _files_of(source, named[n]) for n, source in sources.items()}
@@ -144,7 +145,6 @@ def _matched(
     weights = [] if options.weights is None else [options.weights]
     apart = {"groups": split.group, "time": split.time}
     wanted = [n for n in columns if n not in unwanted or n in (label, *weights, *apart.values())]
-    texts = names_in(options.text)
     table = read_file(reader, wanted, number_types(reader.schema, texts))
     for text in (n for n in texts if n in wanted):  # categories, although they may look numeric
         at = wanted.index(text)
@@ -206,13 +206,16 @@ def _open_source(
     if paths[0].lower().endswith(MOMENTS):
         return Moments.load(paths[0])
     where = f"table {called!r}"
+    readers = [r for path in paths for r in readers_of(Files(path, csv=csv), where)]
+    for reader in readers:
+        reader.read_as_text(names_in(options.text))
     return OpenedFiles(
         paths,
         weights=options.weights,
         nulls=options.nulls,
         csv=csv,
         workers=options.jobs,
-        readers=tuple(r for path in paths for r in readers_of(Files(path, csv=csv), where)),
+        readers=tuple(readers),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,17 @@ class CommandFailed(typer.Exit):
 
 @contextmanager
 def running(
-    *, quiet: bool, written: Sequence[Path] | None = None, kept: Path | None = None
+    *,
+    quiet: bool,
+    written: Sequence[Path] | None = None,
+    kept: Path | None = None,
+    lacks: Collection[str] = (),
 ) -> Iterator[list[PoolwiseWarning]]:
     """Run a command: collect its warnings, and end it with a message after an error.
 
     ``quiet`` leaves it to the caller to print warnings. An interrupt names the files that were
     ``written`` before (None if the command writes none) and the folder of files that were ``kept``.
+    Hints do not name options that the command ``lacks``.
     """
     try:
         with none_swallowed(), _collected(quiet=quiet) as cautions:
@@ -45,7 +50,7 @@ def running(
         raise
     except (PoolwiseError, OSError) as error:
         message, hint = (
-            message_and_hint(error) if isinstance(error, PoolwiseError) else (str(error), "")
+            message_and_hint(error, lacks) if isinstance(error, PoolwiseError) else (str(error), "")
         )
         kind = type(error).__name__
         tell(f"{kind}: {message} {hint}")
@@ -111,8 +116,9 @@ def is_note(caution: PoolwiseWarning) -> bool:
 
 
 def as_records(cautions: Sequence[PoolwiseWarning]) -> list[dict[str, str]]:
-    """Return warnings for JSON, without repetitions."""
-    said = dict.fromkeys((type(c).__name__, *message_and_hint(c)) for c in cautions)
+    """Return warnings for JSON, without repetitions, first that tables may be swapped."""
+    in_order = sorted(cautions, key=lambda c: "swapped" not in c.about)
+    said = dict.fromkeys((type(c).__name__, *message_and_hint(c)) for c in in_order)
     return [{"kind": kind, "message": message, "hint": hint} for kind, message, hint in said]
 
 

@@ -87,7 +87,7 @@ def write_moments(
     features = None if options.features is None else names_in(options.features)
     drop, text = names_in(options.drop), names_in(options.text)
     with (
-        running(quiet=as_json, written=(), kept=parts) as cautions,
+        running(quiet=as_json, written=(), kept=parts, lacks=("--strict",)) as cautions,
         paths_of(sources) as paths,
     ):
         from poolwise.tables.all_columns import Wanted

@@ -17,8 +17,10 @@ from poolwise.cli.messages import harmless, name, running, wrong_option
 from poolwise.cli.options import AsJson, CsvOptions, Force, check_out, csv_options, out_option
 from poolwise.cli.screen import say, say_json
 from poolwise.cli.write_table import SUFFIXES, records_of, write_table
-from poolwise.errors import BadColumns, DataWarning
+from poolwise.errors import BadColumns, DataWarning, PoolwiseWarning
 from poolwise.wording import capital, listed, plural
+
+LACKS = ("--text", "--drop")  # options of other commands, which hints would name
 
 
 def predict_rows(
@@ -67,8 +69,8 @@ def predict_rows(
 ) -> None:
     """Predict rows, and write them with their predictions.
 
-    Rows may lack columns that some history lacked. In CSV, text that a spreadsheet would run as a
-    formula gets a leading apostrophe.
+    Rows may lack columns that some history lacked. Missing values are filled in, with a note. In
+    CSV, text that a spreadsheet would run as a formula gets a leading apostrophe.
 
     For example:
 
@@ -80,7 +82,10 @@ def predict_rows(
     if interval is not None and not 0.0 < interval < 1.0:
         raise wrong_option("It must be between 0 and 1.", "--interval")
     written: list[Path] = []
-    with running(quiet=as_json, written=written) as cautions, paths_of([rows]) as (path,):
+    with (
+        running(quiet=as_json, written=written, lacks=LACKS) as cautions,
+        paths_of([rows]) as (path,),
+    ):
         import numpy as np
 
         from poolwise.model.fitted_model import set_strict
@@ -123,6 +128,7 @@ def predict_rows(
             "out": None if out is None else str(out),
             "rows": table.num_rows,
             "columns": {"used": used, "lacking": lacking, "ignored": ignored, "added": added},
+            **_noted(cautions),
             "predictions": None if out is not None else list(records_of(table.select(added))),
         }
         say_json("predictions", found, cautions)
@@ -150,6 +156,7 @@ def _read(model: Any, path: str, csv: Mapping[str, Any] | None) -> Any:
     given = {**(csv or {}), "strings_can_be_null": False}
     as_missing = given.get("null_values", ConvertOptions().null_values)
     reader = open_file(path, given, "the table to predict", "ROWS")
+    reader.read_as_text([column.name for column in model.columns_ if column.levels is not None])
     table = read_file(reader, reader.schema.names, _types(model, reader.schema))
     if reader.file.format != "csv":
         return table
@@ -188,6 +195,18 @@ def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
         message = f"{capital(where)} has {pairs}: the spelling differs, so it was not used."
         warnings.warn(DataWarning(message, "Rename it if it is the same column."), stacklevel=2)
     return [n for n in needed if n not in lacking], lacking
+
+
+def _noted(cautions: Sequence[PoolwiseWarning]) -> dict[str, Any]:
+    """Return the missing values and new levels that notes are about, by column."""
+    found = {key: c.about for c in cautions for key in ("gaps", "new_levels") if key in c.about}
+    return {
+        "gaps": {
+            "rows": found["gaps"]["rows"] if "gaps" in found else 0,
+            "columns": found["gaps"]["gaps"] if "gaps" in found else {},
+        },
+        "new_levels": found["new_levels"]["new_levels"] if "new_levels" in found else {},
+    }
 
 
 def _letters(text: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from poolwise.cli.hints import as_typed
 from poolwise.cli.input_tables import InputTables, input_tables
 from poolwise.cli.interrupts import stop_if_interrupted
 from poolwise.cli.messages import running
@@ -24,6 +27,7 @@ from poolwise.cli.options import (
     with_options,
 )
 from poolwise.cli.screen import say, say_json, show_verdict
+from poolwise.errors import PoolwiseWarning
 from poolwise.methods import DEFAULT_METHOD
 
 if TYPE_CHECKING:  # at run time, help would wait for numpy
@@ -59,7 +63,7 @@ def write_report(
         running(quiet=as_json, written=written) as cautions,
         input_tables(tables, label, options, split, cautions, quiet=as_json) as given,
     ):
-        made = report_on(given, method, options, title=title)
+        made = report_on(given, method, options, cautions, title=title)
         rows = {"target": made.data["target_rows"], "history": made.data["history_rows"]}
         stop_if_interrupted()
         made.save(out, overwrite=force)
@@ -82,14 +86,15 @@ def report_on(
     given: InputTables,
     method: str,
     options: HistoryOptions,
+    cautions: Sequence[PoolwiseWarning],
     *,
     title: str | None = None,
 ) -> Report:
-    """Return the report of a method, with the names of the files and the command."""
+    """Return the report of a method, with the names of the files, the command and its options."""
     from poolwise.methods import with_seed
     from poolwise.report import report
 
-    return report(
+    made = report(
         **given.data,
         method=with_seed(method, options.seed),
         response=given.label,
@@ -103,3 +108,4 @@ def report_on(
         files=given.files,
         command=["poolwise", *sys.argv[1:]],
     )
+    return replace(made, data=as_typed(made.data, cautions))

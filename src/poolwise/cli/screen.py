@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # at run time, help would wait for numpy
 
 WIDTH = 100  # of output to a file or to another program
 APART = 2  # spaces between the columns of a table
+SHORTEST = 12  # width of the names of rows, at least
+EMPTY = ("", "-")  # cells that are not listed
 STYLES = {  # by the level of a verdict
     "helps": "bold green",
     "probably_helps": "bold green",
@@ -42,24 +44,35 @@ def say(text: str = "", style: str = "", *, indent: int = 0) -> None:
 
 
 def show_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table. If it is wider than the window, print each row as a list of its cells.
+    """Print a table. Text is aligned to the left, numbers to the right.
 
-    Text is aligned to the left, numbers to the right. The first cell of a row is its name.
+    The first cell of a row is its name. If the table is wider than the window, text in the last
+    column is on a line below its row, and so are the numbers of a row with a long name. If that is
+    not enough, each row is a list of its cells.
     """
-    console = screen()
+    width = screen().width
     lines = [[harmless(cell) for cell in line] for line in (head, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    if sum(widths) + APART * (len(widths) - 1) <= console.width:
-        on_right = columns_of_numbers(lines[1:])
-        for k, line in enumerate(lines):
-            shown = _line(line, widths, on_right)
-            console.print(Text(shown, "bold" if not k else ""), soft_wrap=True)
-        return
-    for first, *rest in lines[1:]:
-        say(first, "bold", indent=2)
-        for label, cell in zip(lines[0][1:], rest, strict=True):
-            if cell not in ("", "-"):
-                say(f"  {label}: {cell}", indent=4)
+    on_right, below = columns_of_numbers(lines[1:]), [""] * len(lines)
+    if _total(widths) > width and len(widths) > 1 and len(widths) - 1 not in on_right:
+        *widths, _ = widths
+        below, lines = [line[-1] for line in lines], [line[:-1] for line in lines]
+    room = width - (_total(widths) - widths[0])
+    widths[0] = min(widths[0], max(room, SHORTEST))
+    is_table = _total(widths) <= width
+    for k, (line, last) in enumerate(zip(lines, below, strict=True)):
+        is_heading = k and not any(line[1:])
+        if is_heading:
+            say(f"{line[0]}  {last}", indent=4)
+        elif is_table:
+            _print_line(line, widths, on_right, "" if k else "bold")
+        elif k:
+            say(line[0], "bold", indent=2)
+            for label, cell in zip(lines[0][1:], line[1:], strict=True):
+                if cell not in EMPTY:
+                    say(f"  {label}: {cell}", indent=4)
+        if k and not is_heading and last not in EMPTY:
+            say(f"    {below[0]}: {last}", indent=6)
 
 
 def show_verdict(verdict: Verdict) -> None:
@@ -94,6 +107,22 @@ def screen() -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH
     return console
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + APART * (len(widths) - 1)
+
+
+def _print_line(
+    cells: Sequence[str], widths: Sequence[int], on_right: set[int], style: str
+) -> None:
+    """Print a row of a table, with its name on a line of its own if that is too long."""
+    first, *rest = cells
+    if cell_len(first) > widths[0]:
+        say(first, style, indent=2)
+        cells = ["", *rest]
+    if any(cells):
+        screen().print(Text(_line(cells, widths, on_right), style), soft_wrap=True)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], on_right: set[int]) -> str:

@@ -196,14 +196,14 @@ def compare_intake(
     if not intake.problem.sources or (method is not None and method not in found.scores):
         return found
     if method is None:
-        return replace(found, expected=_expected(intake.problem))
+        return replace(found, expected=_expected(intake.problem, found.scale))
     contender = contenders[method]
     doing = f"{method} without history"
     alone = [
         data.rmse(data.fit(contender, train, history=False), test)
         for train, test in tracked(folds, len(folds), doing, show=progress)
     ]
-    expected = None if judged else _expected(intake.problem, method, contender)
+    expected = None if judged else _expected(intake.problem, found.scale, method, contender)
     return replace(found, without=np.array(alone), expected=expected)
 
 
@@ -255,14 +255,16 @@ def fit_seconds(features: int, sources: int) -> float:
     return 1e-3 * alone * float(features**1.4 * max(sources, 1) ** 0.6)
 
 
-def _expected(problem: Problem, label: str = "", contender: Any = None) -> HistoryEffect | None:
+def _expected(
+    problem: Problem, scale: str, label: str = "", contender: Any = None
+) -> HistoryEffect | None:
     """Return the expected effect of history; of Bayes pooling if no theory covers the method."""
     if isinstance(contender, PooledRegressor):
         problem = replace(problem, intercept=contender.fit_intercept)
     method = method_in(contender)
     if method is None or needs_rows(method):
-        return gain(problem).effect(problem.target.rows)
+        return replace(gain(problem), scale=scale).effect(problem.target.rows)
     is_default = name_of_method(method) == DEFAULT_METHOD
     fit = None if is_default else method.solve(problem).parts().line
-    effect = gain(problem, fit, name=label).effect(problem.target.rows)
+    effect = replace(gain(problem, fit, name=label), scale=scale).effect(problem.target.rows)
     return None if effect is None else replace(effect, method=label)

@@ -162,12 +162,14 @@ class Comparison:
         tests = len(self._candidates) if chosen else 1
         line = _difference(self.scores[method] - alone, self.test_share, self.has_test, tests)
         change, rows = line["difference"] / base, (self.held_out or self.target_rows, len(alone))
+        scale = "the response itself" if self.scale else ""
+        about = *rows, over, scale, float(self.scores[method].mean())
         if (p := line["p"]) is None:
-            return HistoryEffect("measured", method, change, None, None, None, *rows, over)
+            return HistoryEffect("measured", method, change, None, None, None, *about)
         fell = 1.0 - p / 2.0 if change < 0.0 else p / 2.0
         low = max(line["low"] / base, -1.0)  # no error falls by more than all of it
         high = line["high"] / base
-        return HistoryEffect("measured", method, change, low, high, fell, *rows, over)
+        return HistoryEffect("measured", method, change, low, high, fell, *about)
 
     @property
     def _alone(self) -> tuple[Array, str]:

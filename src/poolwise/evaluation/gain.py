@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scipy.special import stdtr
@@ -38,6 +38,8 @@ class GainLine:
     error_without, error_with : float
         Expected squared error of a prediction for a new response, as multiples of the noise
         variance: one is the least possible.
+    noise : float
+        The noise variance.
     """
 
     fit: str
@@ -49,17 +51,32 @@ class GainLine:
     probability: float
     error_without: float
     error_with: float
+    noise: float
 
     @property
     def fall(self) -> float:
         """Share by which the root mean squared error of predictions falls."""
         return 1.0 - math.sqrt(self.error_with / self.error_without)
 
-    def effect(self, rows: int) -> HistoryEffect:
-        """Return the expected change of the error, as a verdict needs it."""
+    def effect(self, rows: int, scale: str = "") -> HistoryEffect:
+        """Return the expected change of the error, as a verdict needs it.
+
+        Parameters
+        ----------
+        rows : int
+            Rows of the target.
+        scale : str, default=""
+            The transformed response, if the error is of one.
+
+        Returns
+        -------
+        HistoryEffect
+        """
         method = DEFAULT_METHOD if self.fit == "history" else self.fit
         low, high = self._change(self.high), self._change(self.low)
-        return HistoryEffect("expected", method, -self.fall, low, high, self.probability, rows)
+        change, error = (-self.fall, low, high), math.sqrt(self.noise * self.error_with)
+        known: dict[str, Any] = {"scale": scale, "error": error}
+        return HistoryEffect("expected", method, *change, self.probability, rows, **known)
 
     def _change(self, gain: float) -> float:
         """Convert a reduction of the squared error to a relative change of its root."""
@@ -76,9 +93,12 @@ class Gain(Findings):
         Over Bayes pooling of the target alone; over least squares on the target, unless its
         expected error is more than 1.5 times as large; and the gain of another fit, if one was
         given.
+    scale : str
+        The transformed response, if the errors are of one.
     """
 
     lines: tuple[GainLine, ...]
+    scale: str = ""
 
     def effect(self, rows: int) -> HistoryEffect | None:
         """Return the expected change of the error for a target of this many rows, if known.
@@ -87,14 +107,15 @@ class Gain(Findings):
         """
         own = [x for x in self.lines if x.fit not in ("history", *RIVALS)]
         line = own[-1] if own else next(iter(self.lines), None)
-        return None if line is None else line.effect(rows)
+        return None if line is None else line.effect(rows, self.scale)
 
     def shown(self) -> Shown:
         """Return what is printed."""
         if not self.lines:
             return ["Gain: not defined without history or noise."]
+        of = self.scale and f" of {self.scale}"
         title = (
-            "Gain, model-based: expected reduction of the squared error at the target's rows "
+            f"Gain, model-based: expected reduction of the squared error{of} at the target's rows "
             "(as a share of the noise variance)"
         )
         head = ["with", "gain", "95% interval", "probably better", "RMSE", "against"]
@@ -178,7 +199,9 @@ def gain_of_model(model: Any, posterior: LinearFit) -> tuple[Gain, bool]:
         return gain(problem, posterior=posterior), True
     line, name = fit.parts().line, name_of_method(model.method_)
     own = None if name == DEFAULT_METHOD else line
-    return gain(problem, own, posterior=posterior, name=name), line is not None
+    found = gain(problem, own, posterior=posterior, name=name)
+    scale = problem.response if problem.response != model.response_ else ""
+    return replace(found, scale=scale), line is not None
 
 
 def _line(risk: Risk, name: str, fit: LinearFit, over: str, base: LinearFit) -> GainLine:
@@ -192,6 +215,7 @@ def _line(risk: Risk, name: str, fit: LinearFit, over: str, base: LinearFit) -> 
         ),
         error_without=1.0 + (risk.own + risk.distance(base)) / risk.noise,
         error_with=1.0 + (risk.own + risk.distance(fit)) / risk.noise,
+        noise=risk.noise,
     )
 
 

@@ -98,7 +98,7 @@ class Plan(Findings):
                 f"With {last:,.0f} recent rows, history is still expected to lower the squared "
                 f"error by more than {limit}."
             )
-        if self.stops_at <= now:
+        if round(self.stops_at) <= round(now):
             return (
                 f"With today's {now:,.0f} recent rows, history is already expected to lower "
                 f"the squared error by less than {limit}."
@@ -129,6 +129,8 @@ class Plan(Findings):
         if self.today is not None and self.today.method != DEFAULT_METHOD:
             other = f", not {self.today.method}"
         about = f" The futures are fitted by {DEFAULT_METHOD}{other}." if other else ""
+        if self.today is not None and self.today.scale:
+            about += f" Gains and widths are of {self.today.scale}."
         return (
             f"Means over {self.draws} random futures: small differences between lines may be "
             f"chance, less so with more draws.{about}"
@@ -160,9 +162,9 @@ def plan(
     fitted with and without history; this is repeated ``draws`` times. Gain and width are averages
     for rows like the target's. For today's rows, the gain is ``poolwise.evaluation.gain``.
 
-    Assumes that new rows have the distribution of the target's rows, and the model of Bayes
-    pooling. With few rows a plan is rough: it is as uncertain as the noise and the relation of new
-    features to old ones are today.
+    Assumes that new rows have the distribution of the target's rows, as many gaps, and the model of
+    Bayes pooling. With few rows a plan is rough: it is as uncertain as the noise and the relation
+    of new features to old ones are today.
 
     Parameters
     ----------
@@ -202,10 +204,12 @@ def plan(
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise BadOption.of("draws", draws, "a whole number, at least one")
     check_seed(random_state)
-    now = own.target.weight
-    if now < FEWEST:
+    weight = own.target.weight
+    now = max(float(own.target.rows), weight)  # rows with gaps weigh less than one each
+    if weight < FEWEST:
+        few = "" if weight > 0.999 * now else f" that weigh {weight:.3g}, because of gaps"
         raise TooFewRows(
-            f"plan needs at least {FEWEST} recent rows; there are {now:g}.",
+            f"plan needs at least {FEWEST} recent rows; there are {now:g}{few}.",
             "Collect more rows. diagnose says what history does today.",
             planned=now,
         )
@@ -221,7 +225,8 @@ def plan(
     seen: dict[float, list[Outcome]] = {}
     for n, future in tracked(jobs, len(wanted) * draws, "Planning", show=progress):
         outcomes = seen.setdefault(n, [])
-        outcomes.append(outcome_of(own, future, n, features, today.noise))
+        then = weight if n <= now else n * weight / now
+        outcomes.append(outcome_of(own, future, then, features, today.noise))
         complete = n <= now or len(outcomes) == draws
         if rows is None and complete and gain_range(outcomes)[1] < enough:
             break

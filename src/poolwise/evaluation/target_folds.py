@@ -127,7 +127,7 @@ class TargetRows:
         """Return the root mean squared error on some target rows."""
         transform, predicted = self.intake.transform, fit.predict(self.X[test])
         if not isinstance(fit, StackedFit):  # which learnt from the response as it is
-            predicted = transform.predicted(fit, predicted)
+            predicted = transform.predicted(fit, self.X[test], predicted)[0]
         squared = (transform.inverse(self.y[test]) - predicted) ** 2
         weights = None if self.w is None else self.w[test]
         if weights is not None and not weights.any():

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
-from poolwise.wording import change_range, change_words, plural, probability, than
+from poolwise.wording import change_range, change_words, number, plural, probability, than
 
 Level: TypeAlias = Literal[
     "helps", "probably_helps", "no_clear_difference", "hurts", "no_history", "unknown"
@@ -63,6 +63,11 @@ class HistoryEffect:
         Folds in which a change was measured.
     over : str
         What the change is against.
+    scale : str
+        What the error is of, if the response was transformed: an expected change is of the
+        transformed response, a measured one of the response itself.
+    error : float or None
+        RMSE with history, if known.
     """
 
     basis: Basis
@@ -74,6 +79,8 @@ class HistoryEffect:
     rows: int
     folds: int = 0
     over: str = "without history"
+    scale: str = ""
+    error: float | None = None
 
     @property
     def level(self) -> Level:
@@ -102,6 +109,11 @@ class HistoryEffect:
         return self.low, self.high
 
     @property
+    def of(self) -> str:
+        """What the error is of, as it follows the word; empty without a transform."""
+        return self.scale and f" of {self.scale}"
+
+    @property
     def interval_in_words(self) -> str:
         """The interval in words, or "no test"."""
         if self.low is None or self.high is None:
@@ -110,13 +122,17 @@ class HistoryEffect:
 
     def in_words(self) -> str:
         """Return size and interval of the change, to be followed by a full stop."""
+        size = than(self.change)
+        if self.error is not None:
+            size = f"{number(self.error)}, {size}"
         if self.basis == "measured":
             where = (
                 f"on {plural(self.rows, 'recent row')}, held out in {plural(self.folds, 'fold')},"
             )
-            sized = f"{where} the error (RMSE) was {than(self.change)} {self.over}"
+            sized = f"{where} the error (RMSE){self.of} was {size} {self.over}"
             return f"{sized} ({self.interval_in_words})"
-        sized = f"the error (RMSE) of predictions is {than(self.change)} without history"
+        of = self.of or " of predictions"
+        sized = f"the error (RMSE){of} is {size} without history"
         sure = f"history helps with probability {probability(self.confidence or 0.0)}"
         return f"{sized} ({self.interval_in_words}; {sure})"
 
@@ -224,7 +240,8 @@ def verdict(
         first = alone
         said = [f"There is no test of the measurement: {measured.in_words()}."]
     elif expected is not None:
-        size = f"error {change_words(expected.change)}, {expected.interval_in_words}"
+        changed = f"error{expected.of} {change_words(expected.change)}"
+        size = f"{changed}, {expected.interval_in_words}"
         assert alone is not None
         low, high = measured.interval
         where = "inside" if low <= expected.change <= high else "outside"

@@ -34,6 +34,9 @@ class Fit(Protocol):
     def beyond(self, rows: Array, predicted: Array, least: float = 0.0) -> NDArray[np.intp]:
         """Return the places of predictions moved to a bound, by more than ``least``."""
 
+    def gap_variance(self, rows: Array) -> Array:
+        """Return the variance of each prediction that is due to the gaps of its row."""
+
     def parts(self) -> FitParts:
         """Return the parts that summaries, reports and model files show."""
 

@@ -249,6 +249,10 @@ class FilledFit:
         """Return the places of predictions moved to a bound, by more than ``least``."""
         return self.fit.beyond(self._filled(rows)[0], predicted, least)
 
+    def gap_variance(self, rows: Array) -> Array:
+        """Return the variance of each prediction that is due to the gaps of its row."""
+        return self._filled(rows)[1]
+
     def parts(self) -> FitParts:
         """Return the parts of the fit."""
         return self.fit.parts()

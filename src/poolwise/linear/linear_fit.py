@@ -179,6 +179,10 @@ class LinearFit:
         at = np.flatnonzero((predicted <= self.bounds[0]) | (predicted >= self.bounds[1]))
         return at[np.abs(self.line(X[at]) - predicted[at]) > least] if len(at) else at
 
+    def gap_variance(self, X: Array) -> Array:
+        """Return zeros: these rows have no gaps."""
+        return np.zeros(len(X))
+
     def leading(self, X: Array) -> list[str]:
         """Return the features that move the predictions of these rows most, in their order."""
         moved = np.abs((X - self.centre) * self.coef).sum(axis=0)

@@ -5,7 +5,8 @@ transformed response, :math:`t`, which is named for what it is: ``log(price)``. 
 brought back: the median is the inverse of the predicted :math:`t`. The mean is larger, since the
 inverse of a mean is not the mean of the inverses. With the noise variance
 :math:`\sigma^2` of :math:`t` it is :math:`\exp(t + \sigma^2 / 2)` for the logarithm and
-:math:`t^2 + \sigma^2` for the square root.
+:math:`t^2 + \sigma^2` for the square root. In a row with gaps, the variance of the filled values
+is part of :math:`\sigma^2`. A mean is held within the bounds of the fit, like :math:`t` itself.
 
 *Assumes* for means that the noise of :math:`t` is normal; with the tails of Student's distribution
 the mean of :math:`\exp(t)` would not exist.
@@ -13,7 +14,7 @@ the mean of :math:`\exp(t)` would not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
@@ -88,18 +89,8 @@ class ResponseTransform:
         if found.shape != y.shape:
             what = f"functions that return one number for each of {len(y):,} responses"
             raise BadOption.of("response_transform", self.option, what)
-        wrong = np.isfinite(y) & ~np.isfinite(found)
-        if weights is not None and len(weights) == len(y):
-            wrong &= weights != 0.0
-        if count := int(np.count_nonzero(wrong)):
-            why = IMPOSSIBLE.get(self.name, f"such that {self.named(response)} is not finite")
-            raise NotFinite(
-                f"The response {response!r} of {where} is {why} in {count:,} of "
-                f"{plural(len(y), 'row')}, so {self.named(response)!r} is not finite there.",
-                HINTS.get(self.name, "Give a function that is finite for all responses."),
-                transform=self.name,
-                rows=count,
-            )
+        if count := _impossible(y, found, weights):
+            raise self.refused(response, {where: (count, len(y))})
         used = np.isfinite(found)
         if self.name not in PAIRS and used.any():
             gone = np.abs(self.inverse(found[used]) - y[used]).max()
@@ -108,6 +99,27 @@ class ResponseTransform:
                 raise BadOption.of("response_transform", self.option, what)
         return found
 
+    def impossible(self, y: Array, weights: Array | None = None) -> int:
+        """Return how many responses cannot be transformed; rows of weight zero may have any."""
+        with np.errstate(all="ignore"):
+            return _impossible(y, np.asarray(self._pair[0](y), dtype=np.float64), weights)
+
+    def refused(self, response: str, counts: Mapping[str, tuple[int, int]]) -> NotFinite:
+        """Return the error for tables with responses that cannot be transformed.
+
+        For each table, ``counts`` has the number of such rows and of all rows.
+        """
+        why = IMPOSSIBLE.get(self.name, f"such that {self.named(response)} is not finite")
+        each = [f"{n:,} of {plural(rows, 'row')} of {where}" for where, (n, rows) in counts.items()]
+        return NotFinite(
+            f"The response {response!r} is {why} in {', '.join(each)}, so "
+            f"{self.named(response)!r} is not finite there.",
+            HINTS.get(self.name, "Give a function that is finite for all responses."),
+            transform=self.name,
+            rows=sum(count for count, _ in counts.values()),
+            counts={where: count for where, (count, _) in counts.items()},
+        )
+
     def inverse(self, t: Array) -> Array:
         """Return responses on their own scale; of predictions, these are the medians."""
         if not self.name:
@@ -115,17 +127,32 @@ class ResponseTransform:
         with np.errstate(all="ignore"):
             return np.asarray(self._pair[1](t), dtype=np.float64)
 
-    def predicted(self, fit: Fit, t: Array, statistic: Statistic = "mean") -> Array:
-        """Return predictions on the scale of the response, given those of a fit."""
+    def predicted(
+        self, fit: Fit, rows: Array, t: Array, statistic: Statistic = "mean"
+    ) -> tuple[Array, Array]:
+        """Return predictions on the scale of the response, and how far means were moved to a bound.
+
+        ``t`` are the predictions of the fit for these rows.
+        """
         if not self.name:
-            return t
-        noise = noise_of(fit) if statistic == "mean" else 0.0
-        found = self._mean(t, noise) if noise else self.inverse(t)
+            return t, np.zeros_like(t)
+        found = free = median = self.inverse(t)
+        if statistic == "mean":
+            found = free = self._mean(t, noise_of(fit) + fit.gap_variance(rows))
+            if (bounds := fit.parts().linear.bounds) is not None:
+                low, high = self.within(bounds)
+                least, most = np.minimum(low, median), np.maximum(high, median)
+                found = np.where(free > most, most, np.where(free < least, least, free))
         if count := int(np.count_nonzero(np.isfinite(t) & ~np.isfinite(found))):
             what = f"The predictions of {plural(count, 'row')} are beyond the range of doubles"
             hint = "Are the columns in the units of the data at fit?"
             raise OutOfRange(f"{what} or of the inverse of {self.name}.", hint)
-        return found
+        return found, np.abs(free - found)
+
+    def within(self, bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return bounds of predictions on the scale of the response."""
+        low, high = sorted(self.inverse(np.array(bounds)).tolist())  # a function may be decreasing
+        return low, high
 
     def deviation(self, t: Array, deviation: Array) -> Array:
         """Return the standard deviation of new responses, given that of transformed ones."""
@@ -159,7 +186,7 @@ class ResponseTransform:
     def _pair(self) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
         return PAIRS[self.option] if isinstance(self.option, str) else self.option
 
-    def _mean(self, t: Array, noise: float | Array) -> Array:
+    def _mean(self, t: Array, noise: Array) -> Array:
         with np.errstate(all="ignore"):
             if self.name == "log":
                 return np.asarray(np.exp(t + 0.5 * noise))
@@ -168,9 +195,16 @@ class ResponseTransform:
             found = NODES[1] @ self._over(t, np.sqrt(noise)) / NODES[1].sum()
             return np.asarray(found, dtype=np.float64)
 
-    def _over(self, t: Array, deviation: float | Array) -> Array:
+    def _over(self, t: Array, deviation: Array) -> Array:
         """Return responses at each node of the normal distribution of each row."""
-        return self.inverse(t + np.multiply.outer(NODES[0], deviation * np.ones_like(t)))
+        return self.inverse(t + np.multiply.outer(NODES[0], deviation))
+
+
+def _impossible(y: Array, found: Array, weights: Array | None) -> int:
+    wrong = np.isfinite(y) & ~np.isfinite(found)
+    if weights is not None and len(weights) == len(y):
+        wrong &= weights != 0.0
+    return int(np.count_nonzero(wrong))
 
 
 AS_IS = ResponseTransform()

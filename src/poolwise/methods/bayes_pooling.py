@@ -21,6 +21,7 @@ from poolwise.methods.bayes.share_of_history import Stack
 from poolwise.moments.moments import Moments
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
+WIDEST = 1e9  # share of the range of responses by which bounds are widened
 
 
 @dataclass(eq=False, repr=False)
@@ -131,8 +132,10 @@ class BayesPooling(BaseEstimator):
         is_numeric = given.dtype.kind in "iuf"
         if is_numeric and given.shape == (2,) and given[0] < given[1]:
             return float(given[0]), float(given[1])
-        if not is_numeric or given.ndim or not 0.0 <= given < np.inf:
-            raise BadOption.of("bounds", self.bounds, "a number, a pair (low, high), or None")
+        if not is_numeric or given.ndim or not 0.0 <= given <= WIDEST:
+            raise BadOption.of(
+                "bounds", self.bounds, f"a number up to {WIDEST:g}, a pair (low, high), or None"
+            )
         return widened_range(problem, float(given), agree, noise)
 
 

@@ -123,9 +123,12 @@ def _with_mean(line: Line, noise: float) -> Line:
     """Return a line whose curve gives means; see `poolwise.linear.response_transform`."""
     low, high = line.bounds or (-math.inf, math.inf)
     if line.curve == "sqrt":
-        return replace(line, bounds=(max(low, 0.0), max(high, 0.0)), adds=noise)
+        largest = max(high, 0.0) ** 2  # of the mean
+        noise = min(noise, largest)
+        high = math.sqrt(largest - noise)
+        return replace(line, bounds=(min(max(low, 0.0), high), high), adds=noise)
     step = 0.5 * noise
-    bounds = None if line.bounds is None else (low + step, high + step)
+    bounds = None if line.bounds is None else (min(low + step, high), high)
     return replace(line, level=line.level + step, bounds=bounds)
 
 

@@ -60,6 +60,12 @@ class FittedModel:
         return [] if self.account is None else [c.name for c in self.account.dropped]
 
     @property
+    def stacked(self) -> frozenset[str]:
+        """Names of the columns that history stacked under the target lacked at fit."""
+        tables = () if self.account is None else self.account.tables
+        return frozenset(name for table in tables for name in table.lacks)
+
+    @property
     def name(self) -> str:
         """Name of the method."""
         return name_of_method(self.method)

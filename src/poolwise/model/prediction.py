@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.errors import BadOption, NotAvailable, NotFinite, PoolwiseWarning, PredictionsBounded
+from poolwise.errors import (
+    BadOption,
+    DataWarning,
+    NotAvailable,
+    NotFinite,
+    PoolwiseWarning,
+    PredictionsBounded,
+)
 from poolwise.linear.fit import Fit
 from poolwise.linear.gaps import FilledFit
 from poolwise.linear.joint import Joint, joint_of
@@ -19,7 +26,9 @@ from poolwise.methods import solved_without
 from poolwise.model.fitted_model import FittedModel, fitted
 from poolwise.tables.checked_tables import open_rows
 from poolwise.tables.encoding import Column, encoded
+from poolwise.tables.frames import FrameTable
 from poolwise.tables.memory import Table
+from poolwise.tables.rows_to_predict import notes_on
 from poolwise.wording import listed
 
 MOST_NAMED = 5  # rows that were moved to a bound
@@ -33,12 +42,12 @@ class Predictions:
 
     values: Array
     deviation: Array | None  # standard deviation of a new response about each, if asked for
-    cautions: tuple[PoolwiseWarning, ...]  # of predictions that a bound held back
+    cautions: tuple[PoolwiseWarning, ...]  # of gaps, new levels, and moves to a bound
 
     @property
     def warnings(self) -> tuple[PoolwiseWarning, ...]:
-        """Cautions about moves by more than a quarter of the bounds' width."""
-        return tuple(c for c in self.cautions if c.about["is_far"])
+        """All cautions but those about moves by less than a quarter of the bounds' width."""
+        return tuple(c for c in self.cautions if c.about.get("is_far", True))
 
 
 def predictions(
@@ -52,28 +61,24 @@ def predictions(
     table, columns = open_rows(estimator, X, model.columns, model.left_out, model.optional_columns)
     predicted, beyond, columns_led = np.empty(table.rows), [], list[str]()
     bounds, is_far = model.fit.parts().linear.bounds or (0.0, 0.0), False
-    margin = FAR * (bounds[1] - bounds[0])
+    ends = transform.within(bounds)
+    margin, range_ = FAR * (bounds[1] - bounds[0]), ends[1] - ends[0]
     deviation = np.empty(table.rows) if with_deviation else None
     for rows, fit, values in _groups(model, table, columns):
         found = fit.predict(values)
-        predicted[rows] = transform.predicted(fit, found, statistic)
-        at = fit.beyond(values, found)
+        predicted[rows], moved = transform.predicted(fit, values, found, statistic)
+        at = np.union1d(fit.beyond(values, found), np.flatnonzero(moved))
         beyond += rows[at].tolist()
-        is_far |= len(fit.beyond(values, found, margin)) > 0
+        is_far |= len(fit.beyond(values, found, margin)) > 0 or bool((moved > FAR * range_).any())
         if len(at) and (line := fit.parts().line) is not None:
             raw = {name: c.name for c in model.columns for name in encoded([c])}
             columns_led += [raw[n] for n in line.leading(values[at]) if raw[n] not in columns_led]
         if deviation is not None:
             deviation[rows] = transform.deviation(found, _known(fit.deviation(values), model))
-    if not beyond:
-        return Predictions(predicted, deviation, ())
-    low, high = transform.inverse(np.array(bounds)).tolist()
-    ends = min(low, high), max(low, high)
-    return Predictions(
-        predicted,
-        deviation,
-        (_bounded(sorted(beyond), table.rows, ends, columns_led, is_far=is_far),),
-    )
+    cautions: list[PoolwiseWarning] = [*_notes(model, table, columns)]
+    if beyond:
+        cautions.append(_bounded(sorted(beyond), table.rows, ends, columns_led, is_far=is_far))
+    return Predictions(predicted, deviation, tuple(cautions))
 
 
 def _bounded(
@@ -103,15 +108,24 @@ def _bounded(
     )
 
 
-def intervals(estimator: Any, X: Any, coverage: float) -> Array:
-    """Return both ends of the interval that holds each response with this probability."""
+def intervals(estimator: Any, X: Any, coverage: float) -> tuple[Array, Sequence[PoolwiseWarning]]:
+    """Return both ends of each row's interval, and warnings."""
     model = fitted(estimator)
     table, columns = open_rows(estimator, X, model.columns, model.left_out, model.optional_columns)
     ends = np.empty((table.rows, 2))
     for rows, fit, values in _groups(model, table, columns):
         width = _known(fit.half_width(values, coverage), model)
         ends[rows] = model.transform.ends(fit.predict(values), width)
-    return ends
+    return ends, _notes(model, table, columns)
+
+
+def _notes(model: FittedModel, table: Table, columns: Sequence[Column]) -> list[DataWarning]:
+    """Return notes on rows, except on values that history among the rows of the fit lacked.
+
+    An array has no other way to lack an optional column than NaN.
+    """
+    is_frame = isinstance(table, FrameTable)
+    return notes_on(table, columns, model.stacked if is_frame else model.optional_columns)
 
 
 def fits_on(model: FittedModel, patterns: Sequence[Sequence[Column]]) -> list[Fit]:

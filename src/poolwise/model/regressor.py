@@ -153,7 +153,9 @@ class PooledRegressor(Updating, Saving, FittedAttributes, RegressorMixin, BaseEs
         -------
         array of shape (n, 2)
         """
-        return intervals(self, X, coverage)
+        found, notes = intervals(self, X, coverage)
+        warn(notes)
+        return found
 
     def summary(self, X: Any = None) -> Summary:
         """Return tables, coefficients and warnings of the fit: plain data that prints as text.

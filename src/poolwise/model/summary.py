@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -173,10 +174,10 @@ class Summary:
         parts += [f"<p>Note: {escape(caution)}</p>" for caution in self.cautions]
         return "".join(parts)
 
-    def parts(self) -> list[tuple[list[str], list[list[str]]]]:
+    def parts(self, most_levels: int | None = None) -> list[tuple[list[str], list[list[str]]]]:
         """Return all tables: names of columns, and rows."""
         if self.trees is None:
-            return [self.table_cells(), self.coefficient_cells()]
+            return [self.table_cells(), self.coefficient_cells(most_levels)]
         effects = [self.trees.effect_cells()] if self.trees.effects else []
         return [self.table_cells(), self.trees.candidate_cells(), *effects]
 
@@ -215,17 +216,28 @@ class Summary:
             for t in self.tables
         ]
 
-    def coefficient_cells(self) -> tuple[list[str], list[list[str]]]:
-        """Return the table of coefficients: names of its columns, and its rows."""
+    def coefficient_cells(
+        self, most_levels: int | None = None
+    ) -> tuple[list[str], list[list[str]]]:
+        """Return the table of coefficients: names of its columns, and its rows.
+
+        Of a column with more than ``most_levels``, those with the largest coefficients are shown.
+        """
         sources = len(self.tables) - 1
         head = ["feature", "coef", "std error", "95% interval", "in sources", "note"]
         own = _shown(self.intercept), _shown(self.intercept_std_error)
         ends = _range(self.intercept_low, self.intercept_high)
         rows, column = [["(intercept)", *own, ends, "-", ""]], ""
+        hidden = self._hidden(most_levels)
+        more = Counter(c.column for c in hidden)
         for c in self.coefficients:
             if c.column and c.column != column:
-                rows.append([c.column, *[""] * 4, f"against {c.reference}" if c.reference else ""])
+                notes = [f"against {c.reference}"] if c.reference else []
+                notes += [f"{more[c.column]:,} smaller not shown"] if more[c.column] else []
+                rows.append([c.column, *[""] * 4, ", ".join(notes)])
             column = c.column
+            if c in hidden:
+                continue
             rows.append(
                 [
                     f"  {c.level}" if column else c.name,
@@ -237,6 +249,19 @@ class Summary:
                 ]
             )
         return head, rows
+
+    def _hidden(self, most: int | None) -> frozenset[CoefficientLine]:
+        """Return the levels of a column with smaller coefficients than its ``most`` largest."""
+        levels: dict[str, list[CoefficientLine]] = {}
+        for c in self.coefficients:
+            if c.column and c.level != c.name:
+                levels.setdefault(c.column, []).append(c)
+        each = (sorted(own, key=_size, reverse=True) for own in levels.values())
+        return frozenset(c for own in each if most is not None for c in own[most:])
+
+
+def _size(line: CoefficientLine) -> float:
+    return abs(line.coef or 0.0)
 
 
 def summary_of(model: FittedModel, told: Sequence[PoolwiseWarning] = ()) -> Summary:

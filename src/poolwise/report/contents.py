@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from poolwise.errors import PoolwiseWarning, TooFewRows
 from poolwise.evaluation import Diagnosis, diagnose, plan
 from poolwise.evaluation.compare import QUICK, SLOW, fit_seconds
@@ -22,7 +24,7 @@ from poolwise.report.findings import findings
 from poolwise.report.measured import compared, gain, label_of, report_verdict
 from poolwise.report.residuals import residuals
 from poolwise.tables.intake import Intake
-from poolwise.wording import short
+from poolwise.wording import named, plural, short
 
 FORMAT, VERSION = "poolwise report", 1
 # Standard errors to each side of an effect: they come from ten groups, so nine degrees of freedom.
@@ -63,6 +65,7 @@ def contents(
             "method": summary.method,
             "method_label": label_of(summary.method, summary.method),
             "reason": summary.reason,
+            "rows": _rows(intake),
             "target_rows": found.target_rows,
             "history_rows": found.history_rows,
             "is_linear": found.is_linear,
@@ -82,6 +85,30 @@ def contents(
         finite,
     )
     return data
+
+
+def _rows(intake: Intake) -> dict[str, Any]:
+    """Return the rows of the tables as given, and those without a value to predict or with gaps."""
+    assert intake.account is not None  # the target came as rows
+    missing = intake.rows.table.missing([c.name for c in intake.columns])
+    recent, *history = intake.account.tables
+    lost, gaps = recent.without_response, int(np.count_nonzero(missing.any(axis=1)))
+    lost_history = sum(table.without_response for table in history)
+    counts = {
+        "recent": recent.rows + lost,
+        "without_response": lost,
+        "with_gaps": gaps,
+        "history": sum(table.rows for table in history) + lost_history,
+        "history_without_response": lost_history,
+    }
+    without = f"without {named([intake.response])}, left out"
+    notes = [f"{lost:,} {without}"] if lost else []
+    notes += [f"{gaps:,} with missing values, filled in"] if gaps else []
+    said = plural(counts["recent"], "recent row") + (f" ({'; '.join(notes)})" if notes else "")
+    if history:
+        said += f" and {plural(counts['history'], 'row')} of history"
+        said += f" ({lost_history:,} {without})" if lost_history else ""
+    return {**counts, "text": f"{said}."}
 
 
 def _draws(problem: Problem, *, reads_rows: bool) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from poolwise.report.number_format import number, round_number, round_percent
+from poolwise.report.number_format import round_number, round_percent
 from poolwise.report.svg import (
     BELOW,
     COLOURS,
@@ -19,7 +19,7 @@ from poolwise.report.svg import (
     in_both_widths,
     text_width,
 )
-from poolwise.wording import change_range, change_words, percent, short
+from poolwise.wording import change_range, change_words, number, percent, short
 
 Kind: TypeAlias = Literal["with", "without", "other"]
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poolwise.evaluation import Conflict, Diagnosis, Influence, Predictability, Shift
-from poolwise.report.number_format import number
-from poolwise.wording import named, plural
+from poolwise.wording import named, number, plural
 
 LISTED = 20  # lines of a table
 

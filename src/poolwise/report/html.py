@@ -11,6 +11,7 @@ from poolwise.report.figures import figures
 from poolwise.wording import (
     change_range,
     change_words,
+    number,
     percent,
     plural,
     probability,
@@ -63,7 +64,7 @@ def _template() -> Template:
         "change": change_words,
         "change_range": lambda x: change_range(x["low"], x["high"]),
         "count": plural,
-        "number": number_format.number,
+        "number": number,
         "p_value": number_format.p_value,
         "percent": percent,
         "probability": probability,

@@ -17,9 +17,8 @@ from poolwise.evaluation.target_folds import TREES, named_methods
 from poolwise.evaluation.verdict import HistoryEffect, Verdict, no_history, verdict
 from poolwise.linear.problem import Method
 from poolwise.methods import METHOD_LABELS, name_of_method
-from poolwise.report.number_format import number
 from poolwise.tables.intake import Intake
-from poolwise.wording import change_range, plural, than
+from poolwise.wording import change_range, number, plural, than
 
 ALONE = "without_history"
 AGAINST = {
@@ -39,8 +38,8 @@ NOT_LINEAR = (
     "No theory covers this model, which is not linear. Against the same method without history, "
     "the measured difference is due to history; against ridge regression, also to the model."
 )
-# Rows of the target and of the history up to which a method that reads them again is quick.
-MOST_ROWS = {"kernel_transfer": (1_000, 20_000), TREES: (20_000, 50_000)}
+# Rows of the target and of the history from which a method that reads them again is left out.
+TOO_MANY = {"kernel_transfer": (1_000, 10_000), TREES: (20_000, 50_000)}
 DRAWN = 18  # methods in the figure, so that it fits a printed page
 LABELS = METHOD_LABELS | {TREES: "Boosted trees on all rows, gaps left empty"}
 
@@ -81,13 +80,15 @@ def compared(
     for rank, line in enumerate(lines):
         line["is_drawn"] = rank < DRAWN or line["is_model"] or line["is_baseline"]
     skipped = {**left_out, **found.skipped}
+    assert intake.account is not None  # the target came as rows
+    answered = " with a value to predict" if intake.account.tables[0].without_response else ""
     shown = {
         "baseline": BASELINE,
         "target_rows": found.target_rows,
         "folds": len(found.scores[BASELINE]),
         "held_out": found.held_out,
         "test_rows": found.test_rows,
-        "text": _text(found),
+        "text": _text(found, answered),
         "lines": lines,
         "harmful": [x["method"] for x in lines if x["method"] != ALONE and is_worse(x)],
         "left_out": [{"label": label_of(k, name), "why": why} for k, why in skipped.items()],
@@ -97,7 +98,8 @@ def compared(
 
 def gain(found: Diagnosis, comparison: Comparison | None) -> dict[str, Any]:
     """Return all changes of the error of predictions by history, expected ones first."""
-    effects = [(OVER[x.over], x.effect(found.target_rows)) for x in found.gain.lines]
+    scale = found.gain.scale
+    effects = [(OVER[x.over], x.effect(found.target_rows, scale)) for x in found.gain.lines]
     if comparison is not None and found.sources and comparison.judged not in RIVALS:
         own, other = comparison.effect, replace(comparison, without=None).effect
         if own is not None and own.over == HistoryEffect.over:
@@ -113,10 +115,16 @@ def gain(found: Diagnosis, comparison: Comparison | None) -> dict[str, Any]:
         for base, x in effects
     ]
     text = "" if lines else "The response does not vary."
+    explained = [EXPLAINED, *([] if found.is_linear else [NOT_LINEAR])]
+    if scale:
+        explained.append(
+            f"Expected changes are of the error of {scale}, measured ones of the error of the "
+            "response itself."
+        )
     return {
         "lines": lines,
         "text": text if found.sources else "There is no history, so there is no gain.",
-        "explained": EXPLAINED if found.is_linear else f"{EXPLAINED} {NOT_LINEAR}",
+        "explained": " ".join(explained),
     }
 
 
@@ -185,8 +193,8 @@ def _contenders(
     history = sum(s.rows for s in intake.problem.sources.values())
     contenders = named_methods(None, random_state)
     left_out = {}
-    for method, (most, most_history) in MOST_ROWS.items():
-        if rows > most or history > most_history:
+    for method, (many, much_history) in TOO_MANY.items():
+        if rows >= many or history >= much_history:
             del contenders[method]
             left_out[method] = (
                 f"it reads rows again in each fold, and there are {plural(rows, 'recent row')} and "
@@ -209,13 +217,14 @@ def _line(line: dict[str, Any], name: str, base: float) -> dict[str, Any]:
     }
 
 
-def _text(found: Comparison) -> str:
+def _text(found: Comparison, answered: str) -> str:
     history = " and all of the history" if found.history_rows else ""
     others = "the other recent rows"
     if found.held_out < found.target_rows:
         others = plural(found.held_out, "other recent row")
     said = (
-        f"Each method was fitted on part of the {found.target_rows:,} recent rows{history}, "
+        f"Each method was fitted on part of the {found.target_rows:,} recent rows{answered}"
+        f"{history}, "
         f"and predicted {others}; "
         f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method. "
         f"{found.split}"

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-
-def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with a few digits."""
-    if value is None:
-        return "–"
-    if value == 0.0:
-        return "0"
-    large = 10.0**digits <= abs(value) < 1e9
-    text = f"{value:,.0f}" if large else f"{value:#.{digits}g}".rstrip(".")
-    return text.replace("-", "−", 1) if value < 0.0 else text
+from poolwise.wording import number
 
 
 def round_number(value: float) -> str:

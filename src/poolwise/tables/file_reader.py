@@ -55,6 +55,8 @@ class Batch(NamedTuple):
 class Reader:
     """Base of the readers of all formats."""
 
+    texts: frozenset[str] = frozenset()  # columns of codes, whose numbers are read as text
+
     def __init__(self, file: File, csv: Mapping[str, Any] | None = None) -> None:
         self.file, self.where, self.words = file, str(file.path), dict(csv or {})
         self.path = file.path.absolute()  # a worker may have been started in another folder
@@ -87,7 +89,29 @@ class Reader:
     ) -> Iterator[Batch]:
         """Yield batches of some columns."""
         with self.reading():
-            yield from self._batches(list(names), types, rows)
+            for batch in self._batches(list(names), types, rows):
+                yield batch._replace(rows=self._with_texts(batch.rows)) if self.texts else batch
+
+    def read_as_text(self, names: Sequence[str]) -> None:
+        """Read the numbers of some columns as text, since they are codes: 7, and 7.0 as 7 too."""
+        import pyarrow as pa
+
+        for k, field in enumerate(self.schema):
+            is_whole = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+            if field.name in names and is_whole:
+                self.schema = self.schema.set(k, pa.field(field.name, pa.string()))
+                self.texts |= {field.name}
+
+    def _with_texts(self, rows: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        columns = rows.columns
+        for k, name in enumerate(rows.schema.names):
+            if name in self.texts:
+                codes = columns[k].cast(pa.string())
+                columns[k] = pc.replace_substring_regex(codes, r"^(-?\d+)\.0+$", r"\1")
+        return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
 
     def _schema(self) -> Any:
         raise NotImplementedError

@@ -24,6 +24,7 @@ ENOUGH = 20  # values that show whether a text is different in nearly every row
 NEARLY = 0.9  # of all values
 MOST_ROWS = 20  # of one number that names a unit
 LITTLE = 0.25  # of all rows: a text is left out if its most frequent levels have less
+CODES = "its numbers are codes"
 UNNAMED = re.compile(r"|unnamed: ?\d+", re.IGNORECASE)
 
 
@@ -143,6 +144,8 @@ def _described(
         counts, aliases = level_counts(ours, theirs)
         kind = "yes/no" if is_yes_or_no(counts) and len(column.levels) == 2 else "category"
         use, why = plural(len(column.levels), "level"), _merged(column, counts, aliases, max_levels)
+        if name in inspection.codes and len(numbers_among([*counts])) == len(counts):
+            why = f"{CODES}; {why}" if why else CODES
         if gone := _uninformative(column, counts, name in inspection.codes):
             (kind, why), use = gone, ""
     return ColumnAccount(name, inspection.where, kind, use, why, lacking)
@@ -201,8 +204,8 @@ def faults_of(columns: Sequence[ColumnAccount]) -> list[PoolwiseError]:
             faults.append(BadColumns(what, "Drop it."))
         elif c.kind in ("number", "constant") and c.why:
             faults.append(NotNumeric.of(c.name, f"of {c.table} is {c.why}", "Convert it."))
-        elif c.why:
-            what = f"In column {c.name!r}, levels would be merged: {c.why}."
+        elif merged := c.why.removeprefix(CODES).removeprefix("; "):
+            what = f"In column {c.name!r}, levels would be merged: {merged}."
             faults.append(BadLevels(what, "Merge or correct them, or raise max_levels."))
     return faults
 

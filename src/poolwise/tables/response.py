@@ -57,7 +57,7 @@ class Response:
 
     def of_target(self, table: Table, y: Any, weights: Any, where: str) -> Answered:
         """Return the rows of the target that have a response."""
-        self._check_apart(table.names, "X")
+        self._check_apart(table.names, where)
         values = response_numbers(y, self.raw)
         weights = None if weights is None else weights_as_numbers(weights)
         return self._scaled(_answered(table, values, weights), where)
@@ -89,6 +89,8 @@ class Response:
                 "response.",
                 "If it is the response, take it out; if not, rename it, or rename y (where y has "
                 "no name: PooledRegressor(response=...)).",
+                response=self.raw,
+                column=taken,
             )
 
     def transformed(self, y: Array, where: str, weights: Array | None = None) -> Array:

@@ -7,10 +7,11 @@ from importlib import import_module
 from os import PathLike
 from typing import Any, NamedTuple
 
+from poolwise._typing import Array
 from poolwise.errors import BadColumns, BadSource
 from poolwise.moments.moments import Moments
 from poolwise.moments.moments_json import is_moments_path
-from poolwise.tables.arrow import kinds_wanted
+from poolwise.tables.arrow import encode, kinds_wanted
 from poolwise.tables.arrow_streams import Stream, is_stream
 from poolwise.tables.encoding import Column
 from poolwise.tables.engines import FRAMES_ELSEWHERE
@@ -206,6 +207,21 @@ def open_source(
             f"give at most {len(order)} columns, or use tables with column names.",
         )
     return ArrayTable(table.values, tuple(order)[: len(table.names)])
+
+
+def responses_of(
+    name: str, source: Given, response: Response, order: Sequence[str]
+) -> Iterator[tuple[Array, Array | None]]:
+    """Yield the responses of a source and the weights of its rows, in parts."""
+    table = open_source(name, source, {}, response, order=order)
+    if not isinstance(table, StreamedTable):
+        found = response.of_source(name, table, source.y, source.weights)
+        yield found.y, found.weights
+        return
+    columns = [response.column, *([Column(table.weights)] if table.weights else [])]
+    for part in table.parts([c.name for c in columns]):
+        y, *weights = (encode(part.columns[c.name], c, part.where)[:, 0] for c in columns)
+        yield y, weights[0] if weights else None
 
 
 def rows_of(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poolwise._typing import Array
 from poolwise.errors import (
     LeftOut,
     NotFinite,
@@ -19,8 +20,10 @@ from poolwise.errors import (
     raise_all,
 )
 from poolwise.linear.problem import Problem
+from poolwise.linear.response_transform import AS_IS
 from poolwise.moments.moments import Moments
 from poolwise.numerics.options import PRECISIONS, Kept, Precision, chosen
+from poolwise.tables.arrow_streams import is_stream
 from poolwise.tables.column_account import Account, ColumnAccount, TableAccount
 from poolwise.tables.encoding import (
     MAX_LEVELS,
@@ -58,7 +61,7 @@ from poolwise.tables.response import (
 )
 from poolwise.tables.rows import Pattern, TableRows, pattern_name
 from poolwise.tables.shards import StreamedTable
-from poolwise.tables.sources import Given, Sources, open_source, rows_of
+from poolwise.tables.sources import Given, Sources, open_source, responses_of, rows_of
 from poolwise.tables.streamed_rows import StreamedRows
 from poolwise.tables.text_values import Kind
 from poolwise.wording import plural
@@ -124,6 +127,34 @@ class TableReader:
 
     def read(self, target: Table, y: Any, weights: Any, sources: Sources) -> Tables:
         """Turn each table into moments; after a fit, with the columns of that fit."""
+        try:
+            return self._read(target, y, weights, sources)
+        except NotFinite as fault:
+            found = {}
+            if "transform" in fault.about:
+                found = self._impossible(target, y, weights, sources)
+            if not found:
+                raise
+            raise self.response.transform.refused(self.response.raw, found) from None
+
+    def _impossible(
+        self, target: Table, y: Any, weights: Any, sources: Sources
+    ) -> dict[str, tuple[int, int]]:
+        """Return, for each table that has some, its rows whose response cannot be transformed."""
+        as_it_is = replace(self.response, transform=AS_IS)
+        own = as_it_is.of_target(target, y, weights, self.where)
+        each: dict[str, Iterable[tuple[Array, Array | None]]] = {self.where: [(own.y, own.weights)]}
+        for name, source in sources:
+            if not isinstance(source, Moments) and not is_stream(source.X):  # which is read once
+                each[f"table {name!r}"] = responses_of(name, source, as_it_is, target.names)
+        counts = {}
+        for where, parts in each.items():
+            found = [(self.response.transform.impossible(v, w), len(v)) for v, w in parts]
+            if sum(n for n, _ in found):
+                counts[where] = sum(n for n, _ in found), sum(rows for _, rows in found)
+        return counts
+
+    def _read(self, target: Table, y: Any, weights: Any, sources: Sources) -> Tables:
         before, given, where = self.at_fit, sources.named, self.where
         order, rows_given = target.names, target.rows
         if before is None and not rows_given:
@@ -183,7 +214,7 @@ class TableReader:
             counts += [rows_in(n, tables[n], held[n]) for n in tables]
             counts = [replace(t, filled=dict(filled.get(t.name, {}))) for t in counts]
             account = self._account([*said, *found.left_out], order, lacks, tables, counts)
-            cautions += swapped(account)
+            cautions = [*swapped(account), *cautions]  # it explains the others
         return Tables(
             target=own_read.moments,
             moments=moments,

@@ -87,6 +87,7 @@ def test_a_missing_number_gives_nan_even_where_there_are_bounds(bounds):
     assert 0 < gone.sum() < len(gone)
 
 
+@pytest.mark.filterwarnings("ignore:X has:poolwise.errors.DataWarning")
 def test_a_text_that_no_table_had_gives_nan_or_the_mean_effect():
     given = world("texts")
     rows = given.rows.copy()

@@ -137,6 +137,7 @@ def test_polars_frames_are_predicted_too():
     assert_allclose(found, model.predict(given.rows), rtol=CLOSE)
 
 
+@pytest.mark.filterwarnings("ignore:X has:poolwise.errors.DataWarning")
 def test_a_text_that_no_table_had_raises_or_has_the_mean_effect():
     given = world("texts")
     rows = given.rows.copy()

@@ -54,6 +54,7 @@ def test_rows_without_columns_have_their_own_expression(without, dialect):
     assert_allclose(found, model.predict(rows), rtol=CLOSE)
 
 
+@pytest.mark.filterwarnings("ignore:X has:poolwise.errors.DataWarning")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_expressions_of_all_patterns_predict_rows_that_lack_some_columns(dialect):
     given_ = world("texts")
@@ -90,6 +91,7 @@ def test_nan_in_duckdb_does_not_become_the_upper_bound(bounds):
     assert np.isnan(found)
 
 
+@pytest.mark.filterwarnings("ignore:X has:poolwise.errors.DataWarning")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_text_that_no_table_had_gives_null_or_the_mean_effect(dialect):
     given_ = world("texts")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from poolwise import PooledRegressor
-from poolwise.errors import BadColumns, BadLevels, LeftOut, NotFinite
+from poolwise.errors import BadColumns, BadLevels, DataWarning, LeftOut, NotFinite
 from tests.linear_methods import LINEAR_METHODS
 
 
@@ -16,11 +16,13 @@ def test_rows_without_the_new_columns_are_predicted(frames, name):
     without = X[["age", "region", "smokes"]]
     as_missing = X.assign(größe=np.nan, scanner=None)
     predicted = model.predict(without)
-    np.testing.assert_allclose(predicted, model.predict(as_missing), rtol=1e-12)
-    mixed = pd.concat([as_missing[:10], X[10:]])
-    np.testing.assert_allclose(
-        model.predict(mixed), np.concatenate((predicted[:10], model.predict(X[10:]))), rtol=1e-12
-    )
+    with pytest.warns(DataWarning, match=r"in 60 of 60 rows: 'größe' in all 60, 'scanner' in all"):
+        blank = model.predict(as_missing)
+    np.testing.assert_allclose(predicted, blank, rtol=1e-12)
+    with pytest.warns(DataWarning, match=r"in 10 of 60 rows: 'größe' in 10, 'scanner' in 10\."):
+        mixed = model.predict(pd.concat([as_missing[:10], X[10:]]))
+    expected = np.concatenate((predicted[:10], model.predict(X[10:])))
+    np.testing.assert_allclose(mixed, expected, rtol=1e-12)
     assert np.std(predicted - y) < np.std(y)
 
 
@@ -40,11 +42,15 @@ def test_a_column_that_all_tables_had_may_have_gaps_but_must_be_there(frames):
     model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
     known, deviation = model.predict(X, return_std=True)
     gaps = X.assign(age=X["age"].where(np.arange(len(X)) != 3))
-    filled, wider = model.predict(gaps, return_std=True)
+    with pytest.warns(DataWarning, match=r"in 1 of 60 rows: 'age' in 1\. They were filled in"):
+        filled, wider = model.predict(gaps, return_std=True)
     others = np.arange(len(X)) != 3
     np.testing.assert_array_equal(filled[others], known[others])
     assert wider[3] > deviation[3]
-    assert np.ptp(model.predict_interval(gaps)[3]) > np.ptp(model.predict_interval(X)[3])
+    with pytest.warns(DataWarning, match="filled in from the other columns"):
+        width = np.ptp(model.predict_interval(gaps)[3])
+    assert width > np.ptp(model.predict_interval(X)[3])
+    assert any("'age' in 1" in caution for caution in model.summary(gaps).cautions)
     with pytest.raises(ValueError, match="yet now missing:\n- age"):
         model.predict(X.drop(columns="age"))
 
@@ -88,4 +94,35 @@ def test_an_unseen_level_is_an_error_or_has_the_mean_effect(frames):
         share * model.predict(X.assign(region=level))
         for level, share in shares.value_counts(normalize=True).items()
     )
-    np.testing.assert_allclose(lenient.predict(east), mean)
+    with pytest.warns(DataWarning, match=r"'region' in 60 of 60 rows \('east'\), which get the m"):
+        predicted = lenient.predict(east)
+    np.testing.assert_allclose(predicted, mean)
+
+
+def test_new_levels_are_counted_by_column_and_the_first_are_named(frames):
+    X, y, X_old, y_old = frames
+    model = PooledRegressor().fit(X, y, sources=(X_old, y_old))
+    names = ["moon", "moon", "mars", "a", "b", *X["region"][5:]]
+    odd = X.assign(region=names, scanner=["C", *X["scanner"][1:]])
+    with pytest.warns(DataWarning) as caught:
+        model.predict(odd)
+    (said,) = (str(warning.message) for warning in caught)
+    assert "'region' in 5 of 60 rows ('a', 'b', 'mars' and 1 more), which" in said
+    assert "'scanner' in 1 of 60 rows ('C'), which" in said
+
+
+def test_nan_in_an_array_lacks_an_optional_column_and_is_a_gap_in_others():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, 2.0, 1.0] + rng.normal(size=60)
+    model = PooledRegressor().fit(X[:30], y[:30], sources=(X[30:, :2], y[30:]))
+    model.predict(np.column_stack((X[:5, :2], np.full(5, np.nan))))  # without a note
+    with pytest.warns(DataWarning, match=r"in 5 of 5 rows: 'x0' in all 5\."):
+        model.predict(np.column_stack((np.full(5, np.nan), X[:5, 1:])))
+
+
+def test_columns_that_stacked_history_lacked_are_no_gaps(frames):
+    X, y, X_old, y_old = frames
+    stacked = pd.concat([X, X_old])
+    model = PooledRegressor().fit(stacked, [*y, *y_old])
+    model.predict(stacked[50:70])  # without a note

@@ -8,8 +8,16 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from poolwise import Files, Moments, PooledRegressor, compare, diagnose, report
-from poolwise.errors import BadOption, BadSource, NotFinite, NotWritten, PoolwiseError
+from poolwise import Files, Moments, PooledRegressor, compare, diagnose, plan, report
+from poolwise.errors import (
+    BadOption,
+    BadSource,
+    DataWarning,
+    NotFinite,
+    NotWritten,
+    PoolwiseError,
+    PredictionsBounded,
+)
 from tests.model.exports.databases import in_duckdb
 
 COEF = np.array([0.3, 0.2, 0.4])
@@ -110,6 +118,53 @@ def test_rows_that_lack_a_column_are_predicted_with_their_own_noise(model, table
     assert abs(model.predict(X_old).mean() / y_old.mean() - 1.0) < 0.2
 
 
+def test_a_filled_gap_adds_its_variance_to_the_mean(model, tables):
+    X = tables[0].copy()
+    X.loc[3, "a"] = np.nan
+    with pytest.warns(DataWarning, match="'a' in 1"):
+        mean = model.predict(X)
+    with pytest.warns(DataWarning, match="'a' in 1"):
+        median = model.predict(X, statistic="median")
+    factor = np.log(mean / median)
+    others = np.arange(len(X)) != 3
+    assert_allclose(factor[others], 0.5 * model.fit_.noise)
+    spread = X["a"].var() * model.coef_[0] ** 2  # "a" is unrelated to the other columns
+    assert_allclose(factor[3] - factor[0], 0.5 * spread, rtol=0.3)
+
+
+@pytest.mark.parametrize("option", ["log", "sqrt"])
+def test_means_are_within_the_bounds_of_the_fit_and_so_are_those_of_exports(tables, option):
+    X, y = rows(80, 6, noise=2.0)
+    model = PooledRegressor(response_transform=option).fit(X, y)
+    most = model._fitted.transform.within(model.fit_.bounds)[1]
+    extreme = pd.concat([X.assign(a=X["a"] + 1e3), X])
+    with pytest.warns(PredictionsBounded, match=r"of 160 predictions.* to \d") as caught:
+        mean = model.predict(extreme)
+    assert mean.max() == most
+    (said,) = (warning.message.about for warning in caught)
+    assert said["count"] == np.count_nonzero(mean == most)
+    assert_allclose(model.to_sklearn().predict(extreme), mean, rtol=1e-12)
+    assert_allclose(in_duckdb(model.to_sql(), extreme), mean, rtol=1e-12)
+
+
+def test_expected_and_measured_changes_name_their_scale(tables, model):
+    X, y, X_old, y_old = tables
+    how = {"sources": {"old": (X_old, y_old)}, "response_transform": "log"}
+    methods = ["bayes_pooling"]
+    said = compare(X, y, **how, methods=methods, cv=4).verdict.text
+    assert "the error (RMSE) of the response itself was" in said
+    assert "(error of log(price) " in said
+    assert "the error (RMSE) of log(price) is" in diagnose(model).verdict.headline
+    assert "expected reduction of the squared error of log(price)" in str(diagnose(model))
+    assert plan(model, draws=2).note.endswith("Gains and widths are of log(price).")
+    made = report(X, y, **how, methods=methods, cv=4)
+    assert "(error of log(price) " in made.verdict.text
+    assert "Expected changes are of the error of log(price)" in made.data["gain"]["explained"]
+    lines = made.data["gain"]["lines"]
+    scales = {"expected": "log(price)", "measured": "the response itself"}
+    assert all(x["scale"] == scales[x["basis"]] for x in lines)
+
+
 def test_a_decreasing_function_has_its_interval_in_order(tables):
     X, y, *_ = tables
     model = PooledRegressor(response_transform=(np.reciprocal, np.reciprocal)).fit(X, 100.0 + y)
@@ -186,6 +241,27 @@ def test_a_response_without_logarithm_is_an_error_that_counts_rows(tables, table
         with pytest.raises(NotFinite, match="zero or negative in 7 of") as told:
             PooledRegressor(response_transform="log").fit(X, given[0], sources={"old": source})
         assert "log1p" in told.value.hint
+
+
+def test_all_tables_with_responses_without_logarithm_are_told_at_once(tables, tmp_path):
+    X, y, X_old, y_old = tables
+    target, old = y.copy(), y_old.copy()
+    target[:2], old[5:10] = 0.0, -1.0
+    table = X_old.assign(price=old, weight=np.where(np.arange(len(old)) == 5, 0.0, 1.0))
+    for k in range(2):
+        table[k::2].to_csv(tmp_path / f"old{k}.csv", index=False)
+    sources = {
+        "files": Files(tmp_path / "old*.csv", weights="weight"),
+        "good": (X_old, y_old),
+        "pairs": (X_old, old),
+    }
+    with pytest.raises(NotFinite) as told:
+        PooledRegressor(response_transform="log").fit(X, target, sources=sources)
+    assert told.value.message == (
+        "The response 'price' is zero or negative in 2 of 60 rows of the target, 4 of 300 rows of "
+        "table 'files', 5 of 300 rows of table 'pairs', so 'log(price)' is not finite there."
+    )
+    assert told.value.about["rows"] == 11
 
 
 def test_rows_of_weight_zero_need_no_logarithm(tables):

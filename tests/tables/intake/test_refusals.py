@@ -32,7 +32,7 @@ class TestBadResponse:
         assert gather(target, y, sources=sources).problem.response == "y"
 
     def test_the_response_among_the_features_is_refused(self, target, y):
-        with pytest.raises(BadColumns, match=r"X has a column named 'dose'.*take it out"):
+        with pytest.raises(BadColumns, match=r"The target has a column named 'dose'.*take it out"):
             gather(target, pd.Series(y, name="dose"))
 
     def test_the_response_among_the_features_of_a_source_is_refused(self, target, y, old, y_old):

@@ -61,6 +61,10 @@ class TreeFit:
             return at
         return at[self.linear.beyond(self._wide(rows[at]), predicted[at], least)]
 
+    def gap_variance(self, rows: Array) -> Array:
+        """Return zeros: these rows have no gaps."""
+        return np.zeros(len(rows))
+
     def without(self, patterns: Sequence[Sequence[str]]) -> list[TreeFit]:
         """Return linear fits of the features that are left and of columns derived from them."""
         assert self.problem is not None
