@@ -75,7 +75,7 @@ class Stack:
         alone = Solved.of(target)
         ratio = target.response_unit / own.response_unit
         history = Solved.of(own, Alone(alone.size * ratio**2, alone.full.noise * ratio**2))
-        share = _share(own, history.full, _in_units(alone, own))
+        share = _share(own, history.full, _in_units(alone, own, history.full))
         rows = sum(source.weight for source in own.sources)
         share *= history.informative * rows / (rows + ENOUGH_ROWS)
         return cls(history, alone, share)
@@ -85,7 +85,7 @@ class Stack:
         found, own = self.history.without(lacking), self.history.model.scaled
         if self.alone is None:
             return found
-        other = _in_units(self.alone, own, lacking)
+        other = _in_units(self.alone, own, found, lacking)
         return stacked(self.share, found, other)
 
 
@@ -163,11 +163,13 @@ class Solved:
         return shortened(own.scaled, own.groups, own.evidence, self.at, self.full, lacking)
 
 
-def _in_units(solved: Solved, other: Scaled, lacking: Sequence[str] = ()) -> Posterior:
+def _in_units(
+    solved: Solved, other: Scaled, history: Posterior, lacking: Sequence[str] = ()
+) -> Posterior:
     """Convert a posterior to the units of another scaling.
 
-    Features that it lacks, since they do not vary in the target, keep their prior: zero, with the
-    variance of the other coefficients.
+    Features that it lacks, since they do not vary in the target, are about zero, with the size
+    that they have with history.
     """
     found, own = solved.without(lacking), solved.model.scaled
     kept = [n for n in own.features if n not in lacking]
@@ -177,7 +179,7 @@ def _in_units(solved: Solved, other: Scaled, lacking: Sequence[str] = ()) -> Pos
     ratio = own.response_unit / other.response_unit
     scale = ratio * np.array([1.0] * own.lead + [units[1][n] / units[0][n] for n in kept])
     mean = np.zeros(other.lead + len(place))
-    covariance = ratio**2 * solved.size * np.eye(len(mean))
+    covariance = np.diag(history.covariance.diagonal() + history.mean**2)
     mean[at] = scale * found.mean
     covariance[np.ix_(at, at)] = np.outer(scale, scale) * found.covariance
     noise, spread = ratio**2 * found.noise, ratio**4 * found.noise_variance
