@@ -53,8 +53,7 @@ class PooledRegressor(Updating, Saving, FittedAttributes, RegressorMixin, BaseEs
     coef_cov_, standard_errors_ : array of shape (d, d) or None, array of shape (d + 1,) or None
         Covariance of the coefficients; standard errors of intercept and coefficients.
     conflict_, transfer_gain_ : dict of str to float, float or None
-        Probability that a source contradicts the target; expected reduction of the squared error
-        against least squares on the target.
+        Probability that a source contradicts the target; expected gain against least squares.
     account_ : Account or None
         What each column of the tables is, what was done with it, and why; it prints as text.
     optional_columns_ : list of str
@@ -108,8 +107,7 @@ class PooledRegressor(Updating, Saving, FittedAttributes, RegressorMixin, BaseEs
             Features and response of the target. A gap is NaN.
         sources : object, optional
             ``(X, y)``, ``(X, y, weights)``, a table with the response as a column, a path, moments,
-            or a list or mapping of these (:class:`poolwise.Sources`). Arrays have the target's
-            first columns, tables are matched by column name.
+            or several of these: see :class:`poolwise.Sources`.
         sample_weight : array-like of shape (n,), optional
             Row weights of the target. A weight counts as repetitions of the row.
 
