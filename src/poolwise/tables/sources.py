@@ -46,7 +46,8 @@ class Sources:
         sources. A source is ``(X, y)``, ``(X, y, weights)``, a table that holds the response as a
         column, :class:`Files`, a Dask or Spark DataFrame or a pyarrow Dataset that do, the path of
         such files, :class:`Moments`, or the path of a file of moments, which ends in
-        ``.moments.json`` and is read at once.
+        ``.moments.json`` and is read at once. Arrays have the target's first columns, tables are
+        matched by column name.
 
     Examples
     --------
