@@ -26,8 +26,8 @@ from poolwise.errors import (
 )
 
 # Class, a key that `about` must have, and the hint that replaces the hint of the library. Values of
-# `about` are filled in; {typed} is the name of the column as a shell takes it. The first rule
-# applies whose hint names no option that the command lacks.
+# `about` are filled in; {typed} is the name of the column as a shell takes it. Rules whose
+# hint names an option that the command lacks are skipped.
 HINTS: tuple[tuple[type[PoolwiseError | PoolwiseWarning], str, str], ...] = (
     (NotWritten, "existing", "Give another name, or use --force to replace it."),
     (BadFile, "suffix", "Rename it. Files of moments end in .moments.json."),
@@ -160,7 +160,7 @@ def message_and_hint(
 
 
 def as_typed(value: Any, cautions: Collection[PoolwiseWarning]) -> Any:
-    """Return data of the library in which the texts of warnings name options."""
+    """Replace texts of warnings in data by texts that name command-line options."""
     typed = {str(caution): " ".join(message_and_hint(caution)).rstrip() for caution in cautions}
 
     def replaced(value: Any) -> Any:

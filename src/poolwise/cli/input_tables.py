@@ -66,8 +66,8 @@ def input_tables(
 ) -> Iterator[InputTables]:
     """Read the recent table, which comes last, and open its history.
 
-    The account of all columns is printed when the library has read the tables, before the fit. It
-    has notes: those ``cautions`` that are about folds, which the library gives before.
+    The account of all columns is printed when the library has read the tables, before the fit.
+    Those ``cautions`` that are about folds, which the library gives earlier, become its notes.
     """
     *history, recent = tables
     called = STDIN_NAME if recent == STDIN else recent

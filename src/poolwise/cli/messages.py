@@ -116,7 +116,7 @@ def is_note(caution: PoolwiseWarning) -> bool:
 
 
 def as_records(cautions: Sequence[PoolwiseWarning]) -> list[dict[str, str]]:
-    """Return warnings for JSON, without repetitions, first that tables may be swapped."""
+    """Return warnings for JSON, without repetitions, the one about swapped tables first."""
     in_order = sorted(cautions, key=lambda c: "swapped" not in c.about)
     said = dict.fromkeys((type(c).__name__, *message_and_hint(c)) for c in in_order)
     return [{"kind": kind, "message": message, "hint": hint} for kind, message, hint in said]

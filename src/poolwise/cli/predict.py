@@ -20,7 +20,7 @@ from poolwise.cli.write_table import SUFFIXES, records_of, write_table
 from poolwise.errors import BadColumns, DataWarning, PoolwiseWarning
 from poolwise.wording import capital, listed, plural
 
-LACKS = ("--text", "--drop")  # options of other commands, which hints would name
+LACKS = ("--text", "--drop")  # options of other commands that hints may name
 
 
 def predict_rows(
@@ -198,7 +198,7 @@ def _matched(model: Any, table: Any, where: str) -> tuple[list[str], list[str]]:
 
 
 def _noted(cautions: Sequence[PoolwiseWarning]) -> dict[str, Any]:
-    """Return the missing values and new levels that notes are about, by column."""
+    """Return the counts of missing values and new levels by column, from the notes."""
     found = {key: c.about for c in cautions for key in ("gaps", "new_levels") if key in c.about}
     return {
         "gaps": {

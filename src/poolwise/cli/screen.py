@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # at run time, help would wait for numpy
 
 WIDTH = 100  # of output to a file or to another program
 APART = 2  # spaces between the columns of a table
-SHORTEST = 12  # width of the names of rows, at least
+SHORTEST = 12  # least width of the first column
 EMPTY = ("", "-")  # cells that are not listed
 STYLES = {  # by the level of a verdict
     "helps": "bold green",

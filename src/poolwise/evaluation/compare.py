@@ -65,9 +65,8 @@ def compare(
         accepts NaN: it is fitted on all rows, stacked, with NaN where a source lacks a column. A
         mapping gives labels. By default every linear method, and scikit-learn's
         HistGradientBoostingRegressor as ``trees_on_nan``; methods that grow trees, such as
-        ``boosted_pooling``, take seconds per fold and must be named. ``target_ridge``, with
-        which the others are compared, and ``target_only`` are always included; without history,
-        they are all.
+        ``boosted_pooling``, take seconds per fold and must be named. ``target_ridge``, the
+        baseline, and ``target_only`` are always included; without history, only these are compared.
     cv : int, splitter or iterable, optional
         How to split the target rows; by default five folds, four times, or less often if a fit
         takes long. An integer is a number of folds, repeated as often. A splitter of scikit-learn

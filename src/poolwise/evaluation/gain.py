@@ -59,14 +59,14 @@ class GainLine:
         return 1.0 - math.sqrt(self.error_with / self.error_without)
 
     def effect(self, rows: int, scale: str = "") -> HistoryEffect:
-        """Return the expected change of the error, as a verdict needs it.
+        """Return the expected change of the error, for a verdict.
 
         Parameters
         ----------
         rows : int
             Rows of the target.
         scale : str, default=""
-            The transformed response, if the error is of one.
+            Name of the transformed response, if there is a transform.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class Gain(Findings):
         expected error is more than 1.5 times as large; and the gain of another fit, if one was
         given.
     scale : str
-        The transformed response, if the errors are of one.
+        Name of the transformed response, if there is a transform.
     """
 
     lines: tuple[GainLine, ...]

@@ -26,9 +26,13 @@ def leaks(table: Table) -> Iterator[DataWarning]:
     """
     if not isinstance(table, FrameTable) or not table.rows:
         return
-    held = {name: table.present(name) for name in table.names}
-    times = [name for name in held if orders_rows(name, *held[name])]
-    repeated = {n: repeated_values(n, *held[n]) for n in held if n not in times}
+    times, repeated = dict[str, int](), dict[str, int]()
+    for name in table.names:
+        kind, values = table.present(name)  # of one column at a time: they may be many
+        if orders_rows(name, kind, values):
+            times[name] = len({*values})
+        else:
+            repeated[name] = repeated_values(name, kind, values)
     name = max(repeated, key=lambda n: repeated[n], default="")
     if count := repeated.get(name):
         yield DataWarning(
@@ -40,7 +44,7 @@ def leaks(table: Table) -> Iterator[DataWarning]:
             groups=name,
         )
     if times:
-        name = max(times, key=lambda n: len({*held[n][1]}))
+        name = max(times, key=lambda n: times[n])
         yield DataWarning(
             f"{name!r} holds the times of the recent rows, and training and test sets mix earlier "
             "and later ones: the error for later rows may be larger than measured.",
@@ -87,4 +91,4 @@ def orders_rows(name: str, kind: Kind | None, values: Sequence[Any]) -> bool:
 
 
 def _are_whole(kind: Kind | None, values: Sequence[Any]) -> bool:
-    return kind == "number" and all(v == v // 1 for v in values)
+    return kind == "number" and bool((np.mod(values, 1.0) == 0.0).all())

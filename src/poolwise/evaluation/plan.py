@@ -162,9 +162,9 @@ def plan(
     fitted with and without history; this is repeated ``draws`` times. Gain and width are averages
     for rows like the target's. For today's rows, the gain is ``poolwise.evaluation.gain``.
 
-    Assumes that new rows have the distribution of the target's rows, as many gaps, and the model of
-    Bayes pooling. With few rows a plan is rough: it is as uncertain as the noise and the relation
-    of new features to old ones are today.
+    Assumes that new rows have the distribution and the share of gaps of the target's rows, and the
+    model of Bayes pooling. With few rows a plan is rough: it is as uncertain as the noise and the
+    relation of new features to old ones are today.
 
     Parameters
     ----------

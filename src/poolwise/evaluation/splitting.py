@@ -91,11 +91,13 @@ def split_by(
     cv: Any = None,
     repeats: int | None = None,
 ) -> tuple[Any, Splitting, list[PoolwiseWarning]]:
-    """Return the features, how to split their rows, and warnings, which are notes of the account.
+    """Return the features, the splitting of their rows, and warnings.
 
     Groups or times are one value per row, or the name of a column of ``X``. A column of groups is
     left out of the features. If neither is given, the columns are searched for them.
     """
+    if cv is not None and not isinstance(cv, int) and not hasattr(cv, "split"):
+        cv = list(cv)  # the comparison reads it, and the residuals of a report
     if groups is not None and time is not None:
         what = "Rows are split by groups or by time, and both were given."
         raise BadOption(what, "Give one of them.")

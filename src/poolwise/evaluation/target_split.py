@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from poolwise.errors import TooFewRows
-from poolwise.tables.gap_rows import split_by_block
-from poolwise.tables.inspection import inspect
 from poolwise.tables.memory import open_table, unmasked
+from poolwise.tables.table_reader import target_positions
 
 
 class TargetSplit:
     """Split stacked rows: test folds hold target rows only, training sets all history.
 
-    History are rows that lack the same columns, if they are more than coefficients and at least
-    15 % of all rows, as in :meth:`PooledRegressor.fit`: they are in every training set and in no
-    test set. All other rows, the target, are split by ``cv``; they may have gaps.
+    Rows that lack the same columns are history if there are more of them than coefficients and they
+    are at least 15 % of all rows, as in :meth:`PooledRegressor.fit`: they are in every training set
+    and in no test set. All other rows, the target, are split by ``cv``; they may have gaps.
 
     Parameters
     ----------
@@ -88,15 +86,6 @@ class TargetSplit:
 def _of_target(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
     """Return the positions of the target rows, and their responses and groups."""
     table = open_table(X if nw.dependencies.is_into_dataframe(X) else unmasked(X), "X")
-    kinds = inspect(table, "X").kinds
-    names, levels = [*kinds], table.levels([*kinds], kinds)
-    outputs = [1 if (known := levels.get(n)) is None else len(known) - 1 for n in names]
-    missing = table.missing(names)
-    target = split_by_block(missing, names, outputs, (), intercept=True)[()]
-    if (void := missing[target].all(axis=0) & missing.any(axis=0)).any():
-        counts = {names[j]: int(missing[:, j].sum()) for j in np.flatnonzero(void)}
-        raise TooFewRows.empty_target(table.rows, counts)
-    if not len(target):
-        raise TooFewRows.empty_target(table.rows)
+    target = target_positions(table)
     y, groups = (None if own is None else np.asarray(own)[target] for own in (y, groups))
     return target, y, groups

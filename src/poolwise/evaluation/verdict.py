@@ -64,8 +64,8 @@ class HistoryEffect:
     over : str
         What the change is against.
     scale : str
-        What the error is of, if the response was transformed: an expected change is of the
-        transformed response, a measured one of the response itself.
+        The response on whose scale the error is, if it was transformed: the transformed one for an
+        expected change, the response itself for a measured one.
     error : float or None
         RMSE with history, if known.
     """
@@ -110,7 +110,7 @@ class HistoryEffect:
 
     @property
     def of(self) -> str:
-        """What the error is of, as it follows the word; empty without a transform."""
+        """Phrase after "error", such as " of log(price)"; empty without a transform."""
         return self.scale and f" of {self.scale}"
 
     @property

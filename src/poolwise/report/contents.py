@@ -112,7 +112,7 @@ def _rows(intake: Intake) -> dict[str, Any]:
 
 
 def _draws(problem: Problem, *, reads_rows: bool) -> int:
-    """Return how many futures of the plan take minutes.
+    """Return the number of futures of the plan: fewer for larger problems.
 
     It depends on the size of the problem and not on the time: the same data give the same report.
     """

@@ -224,8 +224,7 @@ def _text(found: Comparison, answered: str) -> str:
         others = plural(found.held_out, "other recent row")
     said = (
         f"Each method was fitted on part of the {found.target_rows:,} recent rows{answered}"
-        f"{history}, "
-        f"and predicted {others}; "
+        f"{history}, and predicted {others}; "
         f"{plural(len(found.scores[BASELINE]), 'fold')} in all, the same for every method. "
         f"{found.split}"
     ).rstrip()

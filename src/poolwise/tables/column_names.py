@@ -1,12 +1,13 @@
-"""What the name of a column says of its values: identifiers, an index, or times."""
+"""What a column's name says of its values: identifiers, an index or times."""
 
 from __future__ import annotations
 
 import re
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+NUMBER = "0123456789_"  # at the end of person2
 INDEX = {"index", "rownames", "row_names", "row.names", "rowname", "row", "rowid", "row_id"}
-# What rows are of: several may be of one unit, but each is a record of its own.
+# Units have several rows each; a record is one row.
 UNITS = (
     "account|animal|bank|client|clinic|company|customer|device|employee|farm|firm|fund|hospital|"
     "house|household|machine|member|patient|person|plant|player|product|pupil|respondent|school|"
@@ -28,7 +29,7 @@ def last_word(name: str) -> str:
 
 
 def names_rows(name: str) -> bool:
-    """Return whether a column of different values identifies rows: id, order_id, userKey."""
+    """Return whether a column is named like an identifier: id, order_id, userKey."""
     return last_word(name) in KEYS or bool(NUMBERED.fullmatch(name))
 
 
@@ -39,12 +40,12 @@ def names_index(name: str) -> bool:
 
 def names_units(name: str) -> bool:
     """Return whether a column of repeated values names units, each of several rows."""
-    return last_word(name) in NAMES_UNITS
+    return last_word(name.rstrip(NUMBER)) in NAMES_UNITS
 
 
 def names_times(name: str) -> bool:
     """Return whether a column holds times."""
-    return last_word(name) in TIMES
+    return last_word(name.rstrip(NUMBER)) in TIMES
 
 
 def may_count(name: str) -> bool:

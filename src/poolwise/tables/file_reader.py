@@ -93,7 +93,7 @@ class Reader:
                 yield batch._replace(rows=self._with_texts(batch.rows)) if self.texts else batch
 
     def read_as_text(self, names: Sequence[str]) -> None:
-        """Read the numbers of some columns as text, since they are codes: 7, and 7.0 as 7 too."""
+        """Read numeric columns of codes as text; 7 and 7.0 both become "7"."""
         import pyarrow as pa
 
         for k, field in enumerate(self.schema):
@@ -109,7 +109,7 @@ class Reader:
         columns = rows.columns
         for k, name in enumerate(rows.schema.names):
             if name in self.texts:
-                codes = columns[k].cast(pa.string())
+                codes = _whole(columns[k]).cast(pa.string())
                 columns[k] = pc.replace_substring_regex(codes, r"^(-?\d+)\.0+$", r"\1")
         return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
 
@@ -188,3 +188,17 @@ def _names_in(path: Path) -> list[str]:
             return archive.namelist()
     except (BadZipFile, OSError):
         return []
+
+
+def _whole(codes: Any) -> Any:
+    """Return doubles without NaN, as integers if all of them are whole; other arrays unchanged."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(codes.type):
+        return codes
+    codes = pc.if_else(pc.is_nan(codes), None, codes)
+    try:
+        return codes.cast(pa.int64())
+    except pa.ArrowInvalid:  # some have fractions
+        return codes

@@ -149,7 +149,7 @@ def read_rows(
     before: tuple[Moments, ...] = (),
     others: tuple[Moments, ...] = (),
 ) -> ReadRows:
-    """Sum the rows of a table that is streamed or has gaps, filling them."""
+    """Fill the gaps of a table and sum its rows; also for streamed tables."""
     cautions: list[PoolwiseWarning] = []
     split: Mapping[tuple[str, ...], Pattern]
     if isinstance(held, StreamedRows):

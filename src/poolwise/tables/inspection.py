@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from poolwise.errors import BadColumns, BadLevels, DataWarning, NotNumeric, PoolwiseError, raise_all
 from poolwise.tables.column_account import ONE_TABLE, Account, ColumnAccount
 from poolwise.tables.column_names import may_count, names_index, names_rows
@@ -59,11 +61,11 @@ def inspect(target: Table, where: str) -> Inspection:
             wrong.append(target.refused(name, TO_NUMBERS))
         elif kind == "void":
             left_out.append(ColumnAccount(name, where, "empty", "", "it holds no value"))
-        elif name not in target.chosen and (found := _names_rows(name, kind, values, counts)):
-            left_out.append(ColumnAccount(name, where, found[0], "", found[1]))
         elif kind == "text" and not target.is_category(name) and is_ambiguous({*values}):
             why = f"day or month may come first in {values[0]!r}: write dates as 2024-12-31"
             left_out.append(ColumnAccount(name, where, "date", "", why))
+        elif name not in target.chosen and (found := _names_rows(name, kind, values, counts)):
+            left_out.append(ColumnAccount(name, where, found[0], "", found[1]))
         else:
             levels = {*values}
             constant |= {name} if len(levels) == 1 and target.rows > 1 else set()
@@ -88,10 +90,13 @@ def _names_rows(
     is_name = kind == "text" and len(values) >= ENOUGH and different >= NEARLY * len(values)
     if is_name and kind_of_texts({*values}) == "text" and not numbers_among([*{*values}]):
         return "identifier", f"{different:,} different texts in {len(values):,} rows name rows"
-    if kind == "date" or (kind == "number" and not all(v == v // 1 for v in values)):
+    if kind == "date" or (kind == "number" and np.mod(values, 1.0).any()):
         return None
     if kind == "number" and names_rows(name) and _repeats(values, different):
-        return "identifier", f"an identifier: it is named {name!r}, and has {different:,} numbers"
+        return (
+            "identifier",
+            f"an identifier: it is named {name!r}, and has {different:,} different numbers",
+        )
     if not all_differ:
         return None
     if names_index(name):

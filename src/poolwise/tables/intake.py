@@ -14,25 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from poolwise.errors import (
-    PoolwiseWarning,
-)
+from poolwise.errors import PoolwiseWarning
 from poolwise.linear.problem import Problem
 from poolwise.linear.response_transform import AS_IS, ResponseTransform
 from poolwise.numerics.options import Kept, Precision
 from poolwise.tables.checked_tables import checked, checked_response
 from poolwise.tables.column_account import Account
-from poolwise.tables.encoding import (
-    MAX_LEVELS,
-    Column,
-    Levels,
-    column_levels,
-)
+from poolwise.tables.encoding import MAX_LEVELS, Column, Levels, column_levels
 from poolwise.tables.frames import FrameTable
 from poolwise.tables.memory import open_table
-from poolwise.tables.response import (
-    Response,
-)
+from poolwise.tables.response import Response
 from poolwise.tables.rows import TableRows
 from poolwise.tables.sources import sources_of
 from poolwise.tables.table_reader import TableReader

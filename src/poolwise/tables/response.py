@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,11 +37,11 @@ class Response:
     kind: Kind = "number"  # truth if it says yes and no
     strict: bool = True  # whether a row without a response raises an error
     own_name: str | None = None  # of the target's response, if it is a named series
-    name: str = field(init=False)  # as problems have it, after the transform
 
-    def __post_init__(self) -> None:
-        is_same = self.transform.option is None
-        object.__setattr__(self, "name", self.raw if is_same else self.transform.named(self.raw))
+    @property
+    def name(self) -> str:
+        """Its name in problems, after the transform."""
+        return self.transform.named(self.raw)
 
     @property
     def column(self) -> Column:
@@ -52,7 +52,7 @@ class Response:
     def of(cls, y: Any, name: str, transform: Any, *, strict: bool) -> Response:
         """Return how the response of a new fit is read, given that of the target."""
         own = name_of(y)
-        scale = AS_IS if transform is None else ResponseTransform.of(transform)
+        scale = ResponseTransform.of(transform)
         return cls(own or name, scale, "truth" if says_yes_or_no(y) else "number", strict, own)
 
     def of_target(self, table: Table, y: Any, weights: Any, where: str) -> Answered:
@@ -95,8 +95,6 @@ class Response:
 
     def transformed(self, y: Array, where: str, weights: Array | None = None) -> Array:
         """Return values on the scale of the model."""
-        if self.transform.option is None:
-            return y
         return self.transform.transformed(y, self.raw, where, weights)
 
     def _scaled(self, found: Answered, where: str) -> Answered:

@@ -1,4 +1,4 @@
-"""What is said of rows to predict: values that are missing, and levels that no table had at fit."""
+"""Notes on rows to predict: missing values, and levels that were absent or too rare at fit."""
 
 from __future__ import annotations
 
@@ -57,5 +57,5 @@ def _new_levels(table: Table, columns: Sequence[Column], where: str) -> list[Dat
             said.append(f"{c.name!r} in {rows} ({listed([*own], FEW)}), which {then}")
     if not said:
         return []
-    message = f"{capital(where)} has levels that no table had at fit, or too rarely: "
+    message = f"{capital(where)} has levels that were absent or too rare at fit: "
     return [DataWarning(f"{message}{'; '.join(said)}.", new_levels=new)]

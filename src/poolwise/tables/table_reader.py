@@ -55,10 +55,7 @@ from poolwise.tables.moments_table import (
     open_moments,
     part_of,
 )
-from poolwise.tables.response import (
-    Response,
-    without_response,
-)
+from poolwise.tables.response import Response, without_response
 from poolwise.tables.rows import Pattern, TableRows, pattern_name
 from poolwise.tables.shards import StreamedTable
 from poolwise.tables.sources import Given, Sources, open_source, responses_of, rows_of
@@ -167,13 +164,12 @@ class TableReader:
         lost, names = rows_given - target.rows, tuple(found.kinds)
         ours, missing = target.levels(names, found.kinds), target.missing(names)
         tables = {n: self._open(n, source, found, ours, order) for n, source in given.items()}
-        theirs = levels_of_all(tables, found.kinds)
-        faults: list[PoolwiseError] = []
+        theirs, faults = levels_of_all(tables, found.kinds)
         said: list[ColumnAccount] = []
         if before is None:
             columns, said = self._columns(found, target, missing, ours, theirs)
             if self.response.strict:
-                faults = faults_of([*found.left_out, *said])
+                faults += faults_of([*found.left_out, *said])
                 if lost:
                     faults.append(without_response(where, self.response.raw, lost, rows_given))
             missing = missing[:, [n in {c.name for c in columns} for n in names]]
@@ -182,20 +178,26 @@ class TableReader:
             check_known(ours, columns, "X")
             for name, known in theirs.items():
                 check_known(known, columns, f"table {name!r}")
+            if lost and self.response.strict:
+                faults.append(without_response(where, self.response.raw, lost, rows_given))
 
         rows = TableRows(target, columns, self.response.name, y, weights, where, self.jobs)
         own, whole, blocks = self._split(rows, missing, tables)
         held: dict[str, Held] = {**blocks}
         cautions: list[PoolwiseWarning] = []
+        if lost and before is not None:  # of a new fit, the account says it
+            what = f"{plural(lost, 'row')} of {where} without {self.response.raw!r} were left out."
+            cautions.append(LeftOut(what))
         for name, source in given.items():
+            if name not in theirs:
+                continue
             try:
                 has = tuple(c for c in columns if c.name in theirs[name])
                 held[name], told = self._rows(name, source, tables[name], has, columns, order)
                 cautions += told
             except NotFinite as fault:  # rows without a response
                 faults.append(fault)
-        if faults:
-            raise_all(faults)
+        raise_all(faults)
         if before is None and any(c.levels is not None for c in columns):
             cautions += levels_apart(ours, all_named(tables, theirs), columns, where)
 
@@ -362,6 +364,19 @@ class TableReader:
         return Account(self.response.raw, tuple(columns), tuple(counts), answer)
 
 
+def target_positions(stacked: Table) -> NDArray[np.intp]:
+    """Return the positions of the target among stacked rows, as a fit finds them."""
+    if not stacked.rows:
+        raise TooFewRows.empty_target(0)
+    reader = TableReader(response=Response(""), intercept=True, precision="fast", where="X")
+    found = inspect(stacked, "X")
+    names = tuple(found.kinds)
+    ours, missing = stacked.levels(names, found.kinds), stacked.missing(names)
+    columns, _ = reader._columns(found, stacked, missing, ours, {})
+    missing = missing[:, [n in {c.name for c in columns} for n in names]]
+    return reader._split(TableRows(stacked, columns, "", None, None, "X", 1), missing, ())[1]
+
+
 def _is_empty(held: Held) -> bool:
     return isinstance(held, TableRows) and not held.count
 
@@ -372,8 +387,8 @@ def _lacked(block: TableRows, columns: Sequence[Column]) -> tuple[str, ...]:
 
 def levels_of_all(
     tables: Mapping[str, Opened], kinds: Mapping[str, Kind]
-) -> dict[str, KnownLevels]:
-    """Return the levels of each table; raise one error for all that hold other kinds of values."""
+) -> tuple[dict[str, KnownLevels], list[PoolwiseError]]:
+    """Return the levels of each table, and errors of those that hold other kinds of values."""
     found: dict[str, KnownLevels] = {}
     faults: list[PoolwiseError] = []
     for name, table in tables.items():
@@ -381,9 +396,7 @@ def levels_of_all(
             found[name] = table.levels([n for n in table.names if n in kinds], kinds)
         except NotNumeric as error:
             faults.append(error)
-    if faults:
-        raise_all(faults)
-    return found
+    return found, faults
 
 
 def rows_in(name: str, table: Any, held: Held) -> TableAccount:

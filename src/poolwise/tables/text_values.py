@@ -19,7 +19,7 @@ Kind: TypeAlias = Literal[
 ]
 """What a column holds.
 
-month/day and day/month are dates with slashes, by what comes first. Digits are numbers stored as
+month/day and day/month are dates with slashes, in this order. Digits are numbers stored as
 text, truth is yes or no read as 1 or 0.
 """
 

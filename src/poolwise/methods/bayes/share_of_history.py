@@ -168,8 +168,8 @@ def _in_units(
 ) -> Posterior:
     """Convert a posterior to the units of another scaling.
 
-    Features that it lacks, since they do not vary in the target, are about zero, with the size
-    that they have with history.
+    Features that do not vary in the target get mean zero; their variance is the mean square of the
+    coefficient with history.
     """
     found, own = solved.without(lacking), solved.model.scaled
     kept = [n for n in own.features if n not in lacking]
