@@ -10,6 +10,7 @@ import numpy as np
 from poolwise.errors import DataWarning
 from poolwise.tables.column_names import names_times, names_units
 from poolwise.tables.frames import FrameTable
+from poolwise.tables.inspection import are_whole
 from poolwise.tables.memory import Table
 from poolwise.tables.text_values import DATES, Kind, kind_of_texts, numbers_among
 
@@ -91,4 +92,4 @@ def orders_rows(name: str, kind: Kind | None, values: Sequence[Any]) -> bool:
 
 
 def _are_whole(kind: Kind | None, values: Sequence[Any]) -> bool:
-    return kind == "number" and bool((np.mod(values, 1.0) == 0.0).all())
+    return kind == "number" and are_whole(values)

@@ -90,7 +90,7 @@ def _names_rows(
     is_name = kind == "text" and len(values) >= ENOUGH and different >= NEARLY * len(values)
     if is_name and kind_of_texts({*values}) == "text" and not numbers_among([*{*values}]):
         return "identifier", f"{different:,} different texts in {len(values):,} rows name rows"
-    if kind == "date" or (kind == "number" and np.mod(values, 1.0).any()):
+    if kind == "date" or (kind == "number" and not are_whole(values)):
         return None
     if kind == "number" and names_rows(name) and _repeats(values, different):
         return (
@@ -108,6 +108,12 @@ def _names_rows(
         if first in (0.0, 1.0) and [*values] == [first + k for k in range(len(values))]:
             return "index column", f"an index: it counts the rows from {first:.0f}"
     return None
+
+
+def are_whole(numbers: Sequence[float]) -> bool:
+    """Return whether all numbers are whole; infinity is not."""
+    values = np.asarray(numbers)
+    return bool((np.isfinite(values) & (np.floor(values) == values)).all())
 
 
 def _repeats(values: Sequence[Any], different: int) -> bool:
