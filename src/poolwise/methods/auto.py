@@ -31,7 +31,7 @@ class Auto(TreeMethod):
 
     Parameters
     ----------
-    random_state, most_rows, learner
+    random_state, most_rows
         As in :class:`BoostedPooling`.
     """
 
@@ -41,7 +41,7 @@ class Auto(TreeMethod):
         if problem.target_rows is None:
             reason = "Trees need rows, and only moments are available: bayes_pooling."
             return replace(linear.solve(problem), reason=reason, chosen=linear)
-        boosted = BoostedPooling(self.random_state, self.most_rows, self.learner)
+        boosted = BoostedPooling(self.random_state, self.most_rows)
         fit = boosted.solve(problem)
         if isinstance(fit, LinearFit):
             reason = f"Fewer than {FEWEST} recent rows, or a constant response, cannot test trees"
