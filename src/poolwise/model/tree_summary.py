@@ -68,4 +68,3 @@ class MeanTrees:
             {n: sum(c[n].weight for c in lines if n in c) / len(each) for n in names},
             1.0 - own / linear if linear else 0.0,
         )
-

@@ -15,7 +15,6 @@ from poolwise.errors import NotInstalled
 from poolwise.methods.boosting.trees import EVERY_VALUE, Trees
 
 THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
-BINS = 63  # values of a column between which trees split
 INFINITE = 1e300  # LightGBM's infinite threshold
 MISSING_LEFT, MISSING, NOT_A_NUMBER = 2, 12, 8  # bits of LightGBM's `decision_type`
 
@@ -49,7 +48,7 @@ def _lightgbm() -> Any:
 class BinnedRows:
     """Rows whose values are in bins, for all trees that are grown on parts of them."""
 
-    def __init__(self, X: Array, weights: Array | None, seed: int) -> None:
+    def __init__(self, X: Array, weights: Array | None, seed: int, bins: int) -> None:
         # Columns are near one, because values below 1e-35 count as zero, and so are weights,
         # because a leaf of small weight is not split. A column must have some value.
         empty = np.isnan(X).all(axis=0)
@@ -58,7 +57,8 @@ class BinnedRows:
         self._weights = weights
         self._options: dict[str, Any] = {
             "objective": "l2",
-            "max_bin": BINS,
+            "max_bin": bins,
+            "min_data_in_bin": 1,  # a rare level has a bin of its own
             "num_threads": 1 if X.size < THREADS_PAY else 0,
             "deterministic": True,
             "force_row_wise": True,  # else it times two layouts, and the order of sums varies
@@ -88,7 +88,7 @@ class BinnedRows:
             "learning_rate": growth.rate,
             "min_data_in_leaf": growth.rows_per_leaf,
         }
-        booster = _lightgbm().train(options, data, growth.trees)
+        booster = _lightgbm().train(options, data, growth.trees, keep_training_booster=True)
         return Grown(booster, growth.trees, middle, power, self._powers)
 
 

@@ -90,9 +90,10 @@ Own: TypeAlias = Literal["target_trees", "deep_target_trees"]
 
 OWN: dict[Own, Growth] = {
     "target_trees": Growth(trees=100, leaves=8, rate=0.2, rows_per_leaf=5),
-    "deep_target_trees": Growth(trees=100, leaves=31, rate=0.2, rows_per_leaf=5),
+    "deep_target_trees": Growth(trees=60, leaves=31, rate=0.3, rows_per_leaf=5),
 }
 CORRECTION = OWN["target_trees"]._replace(trees=75)
+BINS = 127  # of the values of a column of the target
 FEW_ROWS, FEW_PER_LEAF = 50, 3  # of a small target, whose leaves are small too
 FEWEST = 6  # rows of the target that trees can be grown on
 
@@ -123,7 +124,11 @@ def grown(
     target: LearningRows, X: Array, y: Array, growth: Growth, seed: int
 ) -> tuple[list[TreeMean], Array]:
     """Grow trees on the target's rows outside each tenth, and predict the rows of the tenth."""
-    binned, said, tenth = BinnedRows(X, target.weights, seed), np.empty(len(y)), tenths(target.fold)
+    binned, said, tenth = (
+        BinnedRows(X, target.weights, seed, BINS),
+        np.empty(len(y)),
+        tenths(target.fold),
+    )
     found = []
     for k in np.unique(tenth):
         trees = binned.grow(y, tenth != k, growth)

@@ -17,8 +17,9 @@ from poolwise.methods.boosting.trees import DerivedColumn
 from poolwise.moments.moments import Moments
 from poolwise.moments.progress import tracked
 
-STAGES = (20, 60, 200)  # numbers of trees, of which the history's own rows choose one
-POOLED = Growth(trees=STAGES[-1], leaves=31, rate=0.1, rows_per_leaf=10)
+STAGES = (12, 40, 110)  # numbers of trees, of which the history's own rows choose one
+BINS = 255  # of the values of a column
+POOLED = Growth(trees=STAGES[-1], leaves=31, rate=0.2, rows_per_leaf=10)
 NAME = "boosted"
 
 
@@ -48,7 +49,7 @@ def derive(problem: Problem, *, seed: int, most_rows: int) -> Derivation:
     )
     history = _history(problem, seed, most_rows)
     rows = LearningRows.stacked([target, *history])
-    binned = BinnedRows(rows.X, rows.weights, seed)
+    binned = BinnedRows(rows.X, rows.weights, seed, BINS)
     grown = tuple(binned.grow(rows.y, rows.fold != k, POOLED) for k in _folds())
     columns = [
         DerivedColumn(name, inputs, features, (), STAGES[-1])
