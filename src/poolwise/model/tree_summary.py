@@ -57,12 +57,12 @@ class MeanTrees:
     fall: float  # relative reduction of the squared error against the linear candidates
 
     @classmethod
-    def of(cls, each: Sequence[FitParts]) -> MeanTrees:
-        """Take the mean of several models with trees."""
-        lines = [{c.name: c for c in parts.candidates} for parts in each]
+    def of(cls, each: Sequence[tuple[Sequence[Candidate], float]]) -> MeanTrees:
+        """Take the mean of several models, each given by its candidates and its error."""
+        lines = [{c.name: c for c in candidates} for candidates, _ in each]
         names = dict.fromkeys(name for candidates in lines for name in candidates)
         linear = sum(candidates["linear"].error ** 2 for candidates in lines)
-        own = sum(parts.held_out.error**2 for parts in each if parts.held_out)
+        own = sum(error**2 for _, error in each)
         return cls(
             len(each),
             {n: sum(c[n].weight for c in lines if n in c) / len(each) for n in names},

@@ -36,10 +36,10 @@ def check_learner() -> None:
 def _lightgbm() -> Any:
     try:
         import lightgbm
-    except (ImportError, OSError) as error:  # OSError: the runtime of OpenMP is not there
+    except (ImportError, OSError) as error:  # OSError: there is no OpenMP runtime
         raise NotInstalled(
-            f"Trees are grown by LightGBM, which cannot be loaded: {error}.",
-            "Install it with its OpenMP runtime (libgomp on Linux, libomp on macOS), or use "
+            f"Trees are grown by LightGBM, which cannot be loaded ({error}).",
+            "Install lightgbm and the OpenMP runtime (libgomp on Linux, libomp on macOS), or use "
             "bayes_pooling, which needs no trees.",
         ) from None
     return lightgbm

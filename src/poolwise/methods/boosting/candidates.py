@@ -124,12 +124,8 @@ def grown(
     target: LearningRows, X: Array, y: Array, growth: Growth, seed: int
 ) -> tuple[list[TreeMean], Array]:
     """Grow trees on the target's rows outside each tenth, and predict the rows of the tenth."""
-    binned, said, tenth = (
-        BinnedRows(X, target.weights, seed, BINS),
-        np.empty(len(y)),
-        tenths(target.fold),
-    )
-    found = []
+    binned = BinnedRows(X, target.weights, seed, BINS)
+    found, said, tenth = [], np.empty(len(y)), tenths(target.fold)
     for k in np.unique(tenth):
         trees = binned.grow(y, tenth != k, growth)
         found.append(TreeMean((trees.trees,), growth.trees))
