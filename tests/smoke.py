@@ -37,6 +37,7 @@ def main() -> None:
     least_squares(old, y_old, new, y_new)
     with tempfile.TemporaryDirectory() as folder:
         default_method(old, y_old, new, y_new, Path(folder))
+        trees(old, y_old, new, y_new, Path(folder))
         package_data()
         write(Path(folder) / "history.csv", COLUMNS[:2], old, y_old)
         write(Path(folder) / "recent.csv", COLUMNS, new, y_new)
@@ -44,7 +45,7 @@ def main() -> None:
             command_line(Path(folder), PooledRegressor().fit(new, y_new, sources=(old, y_old)))
         else:
             command_line_without_extras(Path(folder))
-    packages = ("numpy", "scipy", "scikit-learn", "joblib", "narwhals", "threadpoolctl")
+    packages = ("numpy", "scipy", "scikit-learn", "joblib", "lightgbm", "narwhals", "threadpoolctl")
     print(f"poolwise {version('poolwise')} works on Python {sys.version.split()[0]} with "
           + ", ".join(f"{p} {version(p)}" for p in packages))  # fmt: skip
 
@@ -69,6 +70,18 @@ def least_squares(old: np.ndarray, y_old: np.ndarray, new: np.ndarray, y_new: np
     weights = np.concatenate((np.ones(len(new)), np.full(len(old), root)))
     pooled = PooledRegressor("data_pooling").fit(new, y_new, sources=(old, y_old))
     close(coefficients(pooled), solved(rows, y, weights), "data_pooling weighs by precision")
+
+
+def trees(
+    old: np.ndarray, y_old: np.ndarray, new: np.ndarray, y_new: np.ndarray, folder: Path
+) -> None:
+    """LightGBM grows trees, and a model with trees comes back from a file with the same bits."""
+    model = PooledRegressor("boosted_pooling").fit(new, y_new, sources={"history": (old, y_old)})
+    path = folder / "trees.model.json"
+    model.save(path)
+    found = PooledRegressor.load(path).predict(new)
+    same(found.tolist(), model.predict(new).tolist(), "a model file with trees")
+    same(bool(np.std(found - y_new) < np.std(y_new)), True, "trees predict")
 
 
 def default_method(

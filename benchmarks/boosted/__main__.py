@@ -3,7 +3,7 @@
 On the paper's datasets it is compared with trees on rows stacked with NaN, with Bayes pooling and
 with the best of all others in hindsight; on simulated tables with wrong history, with the better of
 two models without it; then coverage of its intervals, the cost of a fit, and the choices of
-``auto``. If LightGBM is installed, its trees are compared with scikit-learn's.
+``auto``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from benchmarks.boosted.auto import auto
 from benchmarks.boosted.cost import cost
 from benchmarks.boosted.coverage import coverage
 from benchmarks.boosted.datasets import FEWEST_SPLITS, FIRST_SPLITS, RUNS, TABLES, on_datasets
-from benchmarks.boosted.learners import learners
 from benchmarks.boosted.lies import on_lies
 from benchmarks.cells import LEFT_OUT
 from benchmarks.report import tell
@@ -29,7 +28,6 @@ QUESTIONS: dict[str, Callable[..., list[Answer]]] = {
     "lies": on_lies,
     "coverage": coverage,
     "cost": cost,
-    "learners": learners,
     "auto": auto,
 }
 

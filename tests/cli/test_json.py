@@ -48,8 +48,7 @@ TREES = {
         }
     ],
 }
-EFFECT = {"feature": str, **dict.fromkeys(("low", "high", "change", "std_error"), float)}
-MEAN_TREES = {"models": int, "weights": dict, "fall": float, "effects": [EFFECT]}
+MEAN_TREES = {"models": int, "weights": dict, "fall": float}
 TABLES = ["history.csv", "recent.csv", "--label", "wear"]
 VERBS = {
     "fit": (
@@ -218,7 +217,6 @@ def test_a_comparison_tells_what_methods_with_trees_are_made_of(fitted, monkeypa
     assert [*found["trees"]] == ["boosted_pooling"]
     assert follows(found["trees"]["boosted_pooling"], MEAN_TREES)
     assert sum(found["trees"]["boosted_pooling"]["weights"].values()) == pytest.approx(1.0)
-    assert [e["feature"] for e in found["trees"]["boosted_pooling"]["effects"]] == ["vibration"]
 
 
 def test_the_seed_is_that_of_the_trees_too(fitted, monkeypatch):

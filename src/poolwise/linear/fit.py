@@ -108,7 +108,7 @@ class FitParts:
     candidates: tuple[Candidate, ...] = ()  # their weighted mean predicts; empty if `linear` does
     plain: LinearFit | None = None  # the candidate that is linear in the features alone
     held_out: HeldOutErrors | None = None  # errors of the candidates
-    effects: tuple[PartialEffect, ...] = ()  # of features that the history lacks
+    effects: Callable[[], tuple[PartialEffect, ...]] = tuple  # of features that the history lacks
     reason: str = ""  # why this fit, where there was a choice
     chosen: Any = None  # the method that was chosen
 

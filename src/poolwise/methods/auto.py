@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 from scipy.special import stdtr
 
+from poolwise.errors import NotInstalled
 from poolwise.linear.fit import HeldOutErrors
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
 from poolwise.methods.boosted_pooling import FEWEST, BoostedPooling
+from poolwise.methods.boosting.booster import check_learner
 from poolwise.methods.boosting.tree_fit import TreeFit
 from poolwise.methods.boosting.tree_method import TreeMethod
 
@@ -27,11 +29,12 @@ class Auto(TreeMethod):
     ``model.method_`` is the method that was chosen.
 
     Assumes what this method assumes, and exchangeable target rows. Below five rows it stays linear,
-    and with few rows the test has little power.
+    and with few rows the test has little power. It also stays linear where LightGBM, which grows
+    the trees, cannot be loaded.
 
     Parameters
     ----------
-    random_state, most_rows, learner
+    random_state, most_rows
         As in :class:`BoostedPooling`.
     """
 
@@ -41,7 +44,12 @@ class Auto(TreeMethod):
         if problem.target_rows is None:
             reason = "Trees need rows, and only moments are available: bayes_pooling."
             return replace(linear.solve(problem), reason=reason, chosen=linear)
-        boosted = BoostedPooling(self.random_state, self.most_rows, self.learner)
+        try:
+            check_learner()
+        except NotInstalled as error:
+            reason = f"{error.message.removesuffix('.')}: bayes_pooling."
+            return replace(linear.solve(problem), reason=reason, chosen=linear)
+        boosted = BoostedPooling(self.random_state, self.most_rows)
         fit = boosted.solve(problem)
         if isinstance(fit, LinearFit):
             reason = f"Fewer than {FEWEST} recent rows, or a constant response, cannot test trees"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.methods.boosting.booster import grower
 from poolwise.methods.boosting.candidates import candidates
 from poolwise.methods.boosting.derivation import derive
 from poolwise.methods.boosting.learning_rows import target_rows
@@ -51,9 +50,6 @@ class BoostedPooling(TreeMethod):
         Seed of the folds. The same number gives the same bits, with any number of threads.
     most_rows : int, default=200_000
         Rows of the history that trees learn from; of a longer history, as many are drawn.
-    learner : {"sklearn", "lightgbm"}, default="sklearn"
-        Library that grows the trees. LightGBM's (``poolwise[lightgbm]``) are as good, and a fit
-        takes about 0.7 of the time.
     """
 
     def solve(self, problem: Problem) -> LinearFit | TreeFit:
@@ -65,9 +61,8 @@ class BoostedPooling(TreeMethod):
                 f"Fewer than {FEWEST} recent rows, or a constant response, cannot weigh candidates"
             )
             return replace(solve(problem), reason=f"{few}: this is bayes_pooling.")
-        grow = grower(self.learner, self.random_state)
-        derivation = derive(problem, grow, seed=self.random_state, most_rows=self.most_rows)
-        made = candidates(problem, derivation, solve, grow)
+        derivation = derive(problem, seed=self.random_state, most_rows=self.most_rows)
+        made = candidates(problem, derivation, solve, self.random_state)
         return TreeFit(
             problem.features,
             derivation.columns,

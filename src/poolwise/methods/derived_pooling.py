@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.methods.boosting.booster import grower
 from poolwise.methods.boosting.derivation import derive
 from poolwise.methods.boosting.tree_fit import TreeFit
 from poolwise.methods.boosting.tree_method import TreeMethod
@@ -33,7 +32,7 @@ class DerivedPooling(TreeMethod):
 
     Parameters
     ----------
-    random_state, most_rows, learner
+    random_state, most_rows
         As in :class:`BoostedPooling`.
 
     Examples
@@ -57,7 +56,6 @@ class DerivedPooling(TreeMethod):
             few = f"Tables with fewer than {FEWEST} rows are too few for trees"
             fit = BayesPooling().solve(problem)
             return replace(fit, reason=f"{few}: this is bayes_pooling.")
-        grow = grower(self.learner, self.random_state)
-        derivation = derive(problem, grow, seed=self.random_state, most_rows=self.most_rows)
+        derivation = derive(problem, seed=self.random_state, most_rows=self.most_rows)
         wide = derivation.problem.without_rows()
         return TreeFit(problem.features, derivation.columns, BayesPooling().solve(wide), wide)

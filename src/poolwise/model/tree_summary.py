@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from poolwise.linear.fit import Candidate, FitParts, PartialEffect
 
 MEAN = "weighted mean", "the prediction: a mean of these, by their weights"
@@ -27,7 +25,7 @@ class TreeSummary:
         if parts.held_out is None:
             return None
         text = f"{parts.held_out.in_words()}."
-        return cls(parts.candidates, parts.held_out.error, text, parts.effects)
+        return cls(parts.candidates, parts.held_out.error, text, parts.effects())
 
     def candidate_cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table of candidates and, last, of their mean: names of columns, and rows."""
@@ -51,48 +49,22 @@ class TreeSummary:
 
 
 @dataclass(frozen=True)
-class MeanEffect:
-    """The effect of a new column, on average over models."""
-
-    feature: str
-    low: float  # the column goes from here
-    high: float  # to here
-    change: float  # by which the mean prediction changes
-    std_error: float  # of that in one model: the root of the mean square over models
-
-
-@dataclass(frozen=True)
 class MeanTrees:
     """The candidates of models with trees, on average."""
 
     models: int
     weights: dict[str, float]  # of each candidate; zero where a model lacks it
     fall: float  # relative reduction of the squared error against the linear candidates
-    effects: tuple[MeanEffect, ...]
 
     @classmethod
-    def of(cls, each: Sequence[TreeSummary]) -> MeanTrees:
-        """Take the mean of several models."""
-        lines = [{c.name: c for c in summary.candidates} for summary in each]
+    def of(cls, each: Sequence[tuple[Sequence[Candidate], float]]) -> MeanTrees:
+        """Take the mean of several models, each given by its candidates and its error."""
+        lines = [{c.name: c for c in candidates} for candidates, _ in each]
         names = dict.fromkeys(name for candidates in lines for name in candidates)
         linear = sum(candidates["linear"].error ** 2 for candidates in lines)
-        own = sum(summary.error**2 for summary in each)
-        effects: dict[str, list[PartialEffect]] = {}
-        for effect in (e for summary in each for e in summary.effects):
-            effects.setdefault(effect.feature, []).append(effect)
+        own = sum(error**2 for _, error in each)
         return cls(
             len(each),
             {n: sum(c[n].weight for c in lines if n in c) / len(each) for n in names},
             1.0 - own / linear if linear else 0.0,
-            tuple(_mean_effect(feature, found) for feature, found in effects.items()),
         )
-
-
-def _mean_effect(feature: str, each: Sequence[PartialEffect]) -> MeanEffect:
-    return MeanEffect(
-        feature,
-        low=float(np.mean([e.values[0] for e in each])),
-        high=float(np.mean([e.values[-1] for e in each])),
-        change=float(np.mean([e.change for e in each])),
-        std_error=float(np.sqrt(np.mean([e.change_deviation**2 for e in each]))),
-    )

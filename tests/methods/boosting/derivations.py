@@ -5,17 +5,11 @@ from functools import cache
 import numpy as np
 from numpy.testing import assert_allclose
 
-from poolwise.methods.boosting import derivation as module
-from poolwise.methods.boosting.booster import grower
+from poolwise.methods.boosting.derivation import derive
 from tests.laws.problems import Table, Tables
 
 SEED = 5
 ALL_ROWS = 10**9
-
-
-def derive(problem, *, seed, most_rows):
-    grow = grower("sklearn", seed)
-    return module.derive(problem, grow, seed=seed, most_rows=most_rows)
 
 
 def drawn(rng, rows, has, weighted=False):

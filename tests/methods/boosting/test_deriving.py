@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+import lightgbm
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.ensemble import HistGradientBoostingRegressor
-from threadpoolctl import threadpool_limits
 
 from poolwise import Moments
+from poolwise.methods.boosting.derivation import BINS, POOLED, STAGES
 from poolwise.methods.boosting.learning_rows import FOLDS, Folds
 from tests.laws.problems import Tables
 from tests.methods.boosting.derivations import (
@@ -25,7 +25,7 @@ from tests.moments.stored_moments import assert_same_bits
 def slow_columns(given):
     """Return the stages of each set's column for all tables, straight from the definition.
 
-    A table is masked by hand, folds are told row by row, and scikit-learn predicts by itself.
+    A table is masked by hand, folds are told row by row, and LightGBM predicts by itself.
     """
     names = given.target.names
     parts = [(given.target, SEED)]
@@ -41,22 +41,36 @@ def slow_columns(given):
     for source in given.sources.values():
         sets[source.names] = sets.get(source.names, 0) + source.w.sum()
     found = {}
-    with threadpool_limits(1, user_api="openmp"):
-        models = [
-            HistGradientBoostingRegressor(
-                max_iter=200, min_samples_leaf=10, early_stopping=False, random_state=SEED
-            ).fit(X[fold != k], y[fold != k], sample_weight=w[fold != k])
-            for k in range(FOLDS)
-        ]
-        for own in sorted(sets, key=lambda s: -sets[s]):
-            seen = np.where([n in own for n in names], X, np.nan)
-            staged = np.full((3, len(y)), np.nan)
-            for k, model in enumerate(models):
-                said = list(model.staged_predict(seen))
-                for j, stage in enumerate((20, 60, 200)):
-                    staged[j, fold == k] = said[stage - 1][fold == k]
-            found[own] = np.split(staged, np.cumsum([len(t.y) for t, _ in parts])[:-1], axis=1)
+    if (w != 1.0).any():  # to LightGBM their unit matters, where a leaf is almost too small
+        w = w / 2.0 ** np.frexp(w.mean())[1]
+    models = [lightgbm_without(fold == k, X, y, w) for k in range(FOLDS)]
+    for own in sorted(sets, key=lambda s: -sets[s]):
+        seen = np.where([n in own for n in names], X, np.nan)
+        staged = np.full((3, len(y)), np.nan)
+        for k, (model, mean) in enumerate(models):
+            for j, stage in enumerate(STAGES):
+                said = mean + model.predict(seen, num_iteration=stage, num_threads=1)
+                staged[j, fold == k] = said[fold == k]
+        found[own] = np.split(staged, np.cumsum([len(t.y) for t, _ in parts])[:-1], axis=1)
     return found
+
+
+def lightgbm_without(inside, X, y, w):
+    """Return LightGBM's trees on the rows outside a fold, in bins of all rows, and their mean."""
+    options = {
+        "num_leaves": POOLED.leaves,
+        "learning_rate": POOLED.rate,
+        "min_data_in_leaf": POOLED.rows_per_leaf,
+        "max_bin": BINS,
+        "min_data_in_bin": 1,
+        "feature_pre_filter": False,
+        "num_threads": 1,
+        "verbose": -1,
+    }
+    out, whole = ~inside, lightgbm.Dataset(X, params=options)
+    mean = np.average(y[out], weights=w[out])
+    rows = lightgbm.Dataset(X[out], y[out] - mean, weight=w[out], reference=whole, params=options)
+    return lightgbm.train(options, rows, POOLED.trees), mean
 
 
 @pytest.mark.parametrize("kind", ["one", "weights", "several"])
@@ -77,8 +91,8 @@ def test_the_column_is_what_trees_without_the_row_say_of_it(kind):
             for j in range(3)
         ]
         j = int(np.argmin(errors))
-        assert column.trees == (20, 60, 200)[j]
-        # The bits are scikit-learn's but for the unit of weights, hence no assert_array_equal.
+        assert column.trees == STAGES[j]
+        # The bits are LightGBM's but for units and the order of sums, hence no assert_array_equal.
         assert_allclose(made.derived[:, place], stages[0][j], rtol=1e-9)
         for k, (name, source) in enumerate(given.sources.items()):
             found = made.problem.sources[name]
@@ -111,8 +125,8 @@ def test_no_row_has_had_a_say_in_its_own_value(table):
     fold = Folds(seed).next(len(y))[place]
     X = tables().target.X
     same = [
-        np.array_equal(a.predict(X), b.predict(X))
-        for a, b in zip(before.boosters, after.boosters, strict=True)
+        np.array_equal(a.trees.predict(X), b.trees.predict(X))
+        for a, b in zip(before.grown, after.grown, strict=True)
     ]
     assert same == [k == fold for k in range(FOLDS)]
     if table == "target":
@@ -139,5 +153,5 @@ def test_new_rows_get_the_mean_over_the_folds():
     rows = np.random.default_rng(0).uniform(-2.0, 2.0, size=(9, 4))
     masked = rows.copy()
     masked[:, 3] = np.nan
-    each = [b.predict(masked, column.trees) for b in made.boosters]
+    each = [g.trees.predict(masked, column.trees) for g in made.grown]
     assert_allclose(column.values(rows, tables().target.names), np.mean(each, axis=0), rtol=1e-14)

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from poolwise.methods.boosting.stack import MOST_ROWS, partial_effects
+from poolwise.methods.boosting.learning_rows import LearningRows
+from poolwise.methods.boosting.stack import MOST_ROWS, EffectRows
+from tests.methods.boosting.derivations import tables
 
 
 def effects_of(predict, X, places, weights=None, without=()):
     w = np.ones(len(X)) if weights is None else weights
     parts = list(without) or [predict] * 5
-    return partial_effects(places, [f"x{j}" for j in places], X, w, predict, parts)
+    names = tuple(f"x{j}" for j in places)
+    return EffectRows(tuple(places), names, X, w, ()).effects(predict, parts)
 
 
 def rows(count=40):
@@ -95,12 +98,17 @@ def test_a_feature_of_two_values_is_held_at_both():
     assert effect.change == 3.0
 
 
-def test_of_many_rows_some_are_taken_from_first_to_last():
-    X, seen = rows(5 * MOST_ROWS), []
+@pytest.mark.parametrize("count", [1, MOST_ROWS, 5 * MOST_ROWS + 7])
+def test_of_many_rows_some_are_taken_from_first_to_last(count):
+    w = np.arange(1.0, count + 1.0)
+    target = LearningRows(np.column_stack([w] * 4), w, w, np.zeros(count, dtype=np.intp))
+    found = EffectRows.of(tables().problem(), target, [])
+    assert len(found.X) == min(count, MOST_ROWS)
+    assert (found.weights[0], found.weights[-1]) == (1.0, count)
+    assert_array_equal(found.X[:, 0], found.weights)
 
-    def predict(r):
-        seen.append(len(r))
-        return r[:, 0]
 
-    (effect,) = effects_of(predict, X, [0])
-    assert max(seen) == MOST_ROWS * len(effect.values)
+def test_effects_are_of_the_features_that_some_source_lacks():
+    target = LearningRows(rows(), np.zeros(40), np.ones(40), np.zeros(40, dtype=np.intp))
+    found = EffectRows.of(tables("several").problem(), target, [])
+    assert (found.names, found.places) == (("x2", "x3"), (2, 3))

@@ -217,8 +217,7 @@ class TestReading:
 
     def test_loading_grows_no_tree(self, monkeypatch):
         found = file_of("texts")
-        monkeypatch.setattr("poolwise.methods.boosting.booster.HistGradientBoostingRegressor", None)
-        monkeypatch.setattr("poolwise.methods.boosting.booster.grower", None)
+        monkeypatch.setattr("poolwise.methods.boosting.booster._lightgbm", None)
         assert loaded(found).fitted.fit.stack is not None
 
 

@@ -1,23 +1,22 @@
-"""Boosting of trees by scikit-learn or LightGBM, and the trees as plain arrays."""
+"""Boosting of trees by LightGBM, and the trees as plain arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingRegressor
-from threadpoolctl import ThreadpoolController
+from numpy.typing import NDArray
 
 from poolwise._typing import Array
-from poolwise.errors import BadOption, NotInstalled
+from poolwise.errors import NotInstalled
 from poolwise.methods.boosting.trees import EVERY_VALUE, Trees
-
-Learner: TypeAlias = Literal["sklearn", "lightgbm"]
 
 THREADS_PAY = 1_000_000  # values; below this, threads of a tree learner wait for each other
 INFINITE = 1e300  # LightGBM's infinite threshold
+MISSING_LEFT, MISSING, NOT_A_NUMBER = 2, 12, 8  # bits of LightGBM's `decision_type`
 
 
 class Growth(NamedTuple):
@@ -29,37 +28,68 @@ class Growth(NamedTuple):
     rows_per_leaf: int
 
 
-Grow: TypeAlias = Callable[[Array, Array, Array | None, Growth], Trees]
+def check_learner() -> None:
+    """Raise an error if LightGBM cannot be loaded."""
+    _lightgbm()
 
 
-def grower(learner: Learner, seed: int) -> Grow:
-    """Return a function that boosts trees by least squares on rows, responses and weights.
-
-    The seed draws the rows whose quantiles are the thresholds, if there are very many rows.
-    """
-    if learner == "sklearn":
-        return partial(_near_one, partial(_by_sklearn, seed=seed))
-    if learner != "lightgbm":
-        raise BadOption.of("learner", learner, "'sklearn' or 'lightgbm'")
+def _lightgbm() -> Any:
     try:
         import lightgbm
-    except ImportError:
-        otherwise = "Without it, learner='sklearn' grows trees that are as good."
-        raise NotInstalled.of("learner='lightgbm'", "lightgbm", "lightgbm", otherwise) from None
-    return partial(_near_one, partial(_by_lightgbm, seed=seed, library=lightgbm))
+    except (ImportError, OSError) as error:  # OSError: there is no OpenMP runtime
+        raise NotInstalled(
+            f"Trees are grown by LightGBM, which cannot be loaded ({error}).",
+            "Install lightgbm and the OpenMP runtime (libgomp on Linux, libomp on macOS), or use "
+            "bayes_pooling, which needs no trees.",
+        ) from None
+    return lightgbm
 
 
-def _near_one(
-    grow: Grow, rows: Array, response: Array, weights: Array | None, growth: Growth
-) -> Trees:
-    """Grow trees on numbers near one, because both libraries use single precision inside.
+class BinnedRows:
+    """Rows whose values are in bins, for all trees that are grown on parts of them."""
 
-    They also do not split a leaf of small weight, and a column must have some value.
-    """
-    power = _power(np.abs(response).max())
-    own = None if weights is None else np.ldexp(weights, -_power(weights.mean()))
-    trees = grow(_with_values(rows), np.ldexp(response, -power), own, growth)
-    return trees.times_powers([0] * rows.shape[1], power)
+    def __init__(self, X: Array, weights: Array | None, seed: int, bins: int) -> None:
+        # Columns are near one, because values below 1e-35 count as zero, and so are weights,
+        # because a leaf of small weight is not split. A column must have some value.
+        empty = np.isnan(X).all(axis=0)
+        X = np.where(empty, 0.0, X) if empty.any() else X
+        self._powers = np.frexp(np.nanmax(np.abs(X), axis=0))[1]
+        self._weights = weights
+        self._options: dict[str, Any] = {
+            "objective": "l2",
+            "max_bin": bins,
+            "min_data_in_bin": 1,  # a rare level has a bin of its own
+            "num_threads": 1 if X.size < THREADS_PAY else 0,
+            "deterministic": True,
+            "force_row_wise": True,  # else it times two layouts, and the order of sums varies
+            "feature_pre_filter": False,
+            "seed": seed,  # of the rows whose quantiles bound the bins, if there are very many
+            "verbose": -1,
+        }
+        self._data = _lightgbm().Dataset(
+            np.ldexp(X, -self._powers),
+            np.zeros(len(X)),
+            weight=None if weights is None else np.ldexp(weights, -_power(weights.mean())),
+            params=self._options,
+        )
+        self._data.construct()
+
+    def grow(self, response: Array, rows: NDArray[np.bool_], growth: Growth) -> Grown:
+        """Boost trees by least squares on some of the rows."""
+        own = response[rows]
+        # Responses are held in single precision: about their mean they keep their digits.
+        weights = None if self._weights is None else self._weights[rows]
+        middle = float(np.average(own, weights=weights))
+        power = _power(np.abs(own - middle).max())
+        data = self._data.subset(np.flatnonzero(rows)).construct()
+        data.set_label(np.ldexp(own - middle, -power))
+        options = self._options | {
+            "num_leaves": growth.leaves,
+            "learning_rate": growth.rate,
+            "min_data_in_leaf": growth.rows_per_leaf,
+        }
+        booster = _lightgbm().train(options, data, growth.trees, keep_training_booster=True)
+        return Grown(booster, growth.trees, middle, power, self._powers)
 
 
 def _power(size: float) -> int:
@@ -67,112 +97,75 @@ def _power(size: float) -> int:
     return int(np.frexp(size)[1])
 
 
-def _with_values(rows: Array) -> Array:
-    """Return rows with zero in columns that have no value at all, on which no tree splits."""
-    empty = np.isnan(rows).all(axis=0)
-    return np.where(empty, 0.0, rows) if empty.any() else rows
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """Trees as LightGBM holds them."""
 
+    booster: Any
+    count: int
+    middle: float  # where the sum of trees begins
+    power: int  # of two, which the response was divided by
+    powers: NDArray[np.int_]  # the same for each column
 
-def _by_sklearn(
-    rows: Array, response: Array, weights: Array | None, growth: Growth, *, seed: int
-) -> Trees:
-    booster = HistGradientBoostingRegressor(
-        max_iter=growth.trees,
-        max_leaf_nodes=growth.leaves,
-        learning_rate=growth.rate,
-        min_samples_leaf=growth.rows_per_leaf,
-        early_stopping=False,
-        random_state=seed,
-    )
-    threads = 1 if rows.size < THREADS_PAY else None
-    with _openmp().limit(limits=threads):
-        booster.fit(rows, response, sample_weight=weights)
-    # scikit-learn has no public name for its nodes; a test checks that the sums are the same.
-    grown = [stage[0].nodes for stage in booster._predictors]
-    sizes = [len(nodes) for nodes in grown]
-    roots = np.cumsum([0, *sizes[:-1]], dtype=np.intp)
-    nodes = np.concatenate(grown)
-    own, root = np.arange(len(nodes), dtype=np.intp), np.repeat(roots, sizes)
-    is_leaf = nodes["is_leaf"].astype(np.bool_)
-    return Trees(
-        baseline=float(booster._baseline_prediction.reshape(-1)[0]),
-        roots=roots,
-        feature=np.where(is_leaf, 0, nodes["feature_idx"]).astype(np.intp),
-        threshold=np.where(is_leaf, 0.0, np.minimum(nodes["num_threshold"], EVERY_VALUE)),
-        missing_left=nodes["missing_go_to_left"].astype(np.bool_) & ~is_leaf,
-        left=np.where(is_leaf, own, root + nodes["left"]).astype(np.intp),
-        right=np.where(is_leaf, own, root + nodes["right"]).astype(np.intp),
-        value=np.where(is_leaf, nodes["value"], 0.0),
-    )
+    def staged(self, rows: Array, stages: Sequence[int]) -> Array:
+        """Return the sums of the first trees, one column for each number of them."""
+        sums, total, done = np.empty((len(rows), len(stages))), np.zeros(len(rows)), 0
+        if not len(rows):
+            return sums
+        own = np.ldexp(rows, -self.powers)
+        for j, stage in enumerate(stages):
+            grown = min(stage, self.booster.num_trees())
+            if grown > done:
+                options = {"start_iteration": done, "num_iteration": grown - done}
+                total = total + self.booster.predict(own, num_threads=1, **options)
+                done = grown
+            sums[:, j] = self.middle + np.ldexp(total, self.power)
+        return sums
 
+    @cached_property
+    def trees(self) -> Trees:
+        """The trees as plain arrays, from the text in which LightGBM writes models."""
+        lines: dict[str, list[str]] = {}
+        for line in self.booster.model_to_string().partition("\nTree=")[2].splitlines():
+            name, _, values = line.partition("=")
+            lines.setdefault(name, []).append(values)
 
-@cache
-def _openmp() -> ThreadpoolController:
-    """Find OpenMP among the loaded libraries, once: this takes a tenth of the time of a booster."""
-    return ThreadpoolController().select(user_api="openmp")
+        def read(name: str, kind: type) -> Any:
+            return np.array(" ".join(lines.get(name, [])).split(), dtype=kind)
 
-
-def _by_lightgbm(
-    rows: Array,
-    response: Array,
-    weights: Array | None,
-    growth: Growth,
-    *,
-    seed: int,
-    library: Any,
-) -> Trees:
-    options = {
-        "objective": "l2",
-        "num_leaves": growth.leaves,
-        "learning_rate": growth.rate,
-        "min_data_in_leaf": growth.rows_per_leaf,
-        "num_threads": 1 if rows.size < THREADS_PAY else 0,
-        "deterministic": True,
-        "force_row_wise": True,  # else it measures which layout is faster: the order of sums varies
-        "feature_pre_filter": False,
-        "seed": seed,
-        "verbose": -1,
-    }
-    # Responses are held in single precision: about their mean they keep their digits. And
-    # columns are near one, because values below 1e-35 count as zero.
-    middle = float(np.average(response, weights=weights))
-    power = _power(np.abs(response - middle).max())
-    powers = np.frexp(np.nanmax(np.abs(rows), axis=0))[1]
-    own, own_response = np.ldexp(rows, -powers), np.ldexp(response - middle, -power)
-    data = library.Dataset(own, own_response, weight=weights, params=options)
-    booster = library.train(options, data, growth.trees)
-    nodes: list[tuple[int, float, bool, int, int, float]] = []
-    roots = []
-    for tree in booster.dump_model()["tree_info"]:
-        roots.append(len(nodes))
-        _append(nodes, tree["tree_structure"])
-    while len(roots) < growth.trees:  # it stops when no split is left
-        roots.append(len(nodes))
-        nodes.append((0, 0.0, False, len(nodes), len(nodes), 0.0))
-    feature, threshold, missing_left, left, right, value = map(np.array, zip(*nodes, strict=True))
-    trees = Trees(
-        float(np.ldexp(middle, -power)),
-        np.array(roots, dtype=np.intp),
-        feature.astype(np.intp),
-        np.where(threshold < INFINITE, threshold, EVERY_VALUE).astype(np.float64),
-        missing_left.astype(np.bool_),
-        left.astype(np.intp),
-        right.astype(np.intp),
-        value.astype(np.float64),
-    )
-    return trees.times_powers(powers.tolist(), power)
-
-
-def _append(nodes: list[tuple[int, float, bool, int, int, float]], node: dict[str, Any]) -> None:
-    own = len(nodes)
-    if "leaf_value" in node and "left_child" not in node:
-        nodes.append((0, 0.0, False, own, own, float(node["leaf_value"])))
-        return
-    threshold = float(node["threshold"])
-    # Where no row lacked the column, LightGBM treats a missing value as zero.
-    goes_left = bool(node["default_left"]) if node["missing_type"] == "NaN" else threshold >= 0.0
-    nodes.append((0, 0.0, False, own, own, 0.0))
-    _append(nodes, node["left_child"])
-    right = len(nodes)
-    _append(nodes, node["right_child"])
-    nodes[own] = (int(node["split_feature"]), threshold, goes_left, own + 1, right, 0.0)
+        leaves = read("num_leaves", int)
+        leaves = np.append(leaves, np.ones(self.count - len(leaves), dtype=int))  # none was left
+        values = np.append(read("leaf_value", float), np.zeros(self.count))
+        splits, sizes = leaves - 1, 2 * leaves - 1
+        roots = np.cumsum(np.append(0, sizes[:-1]))
+        # Of each tree the splits come first, and then the leaves.
+        at = np.repeat(roots - np.cumsum(np.append(0, splits[:-1])), splits)
+        at += np.arange(len(at))
+        size = int(sizes.sum())
+        is_split = np.zeros(size, dtype=np.bool_)
+        is_split[at] = True
+        first, first_leaf = np.repeat(roots, splits), np.repeat(roots + splits, splits)
+        feature, own = np.zeros(size, dtype=np.intp), np.arange(size, dtype=np.intp)
+        threshold, value, left, right = np.zeros(size), np.zeros(size), own.copy(), own.copy()
+        missing_left = np.zeros(size, dtype=np.bool_)
+        feature[at] = read("split_feature", int)
+        bound, how = read("threshold", float), read("decision_type", int)
+        # Where no row lacked the column, LightGBM treats a missing value as zero.
+        has_missing = (how & MISSING) == NOT_A_NUMBER
+        missing_left[at] = np.where(has_missing, (how & MISSING_LEFT) > 0, bound >= 0.0)
+        powers = self.powers[feature[at]]
+        threshold[at] = np.where(bound < INFINITE, np.ldexp(bound, powers), EVERY_VALUE)
+        for child, name in ((left, "left_child"), (right, "right_child")):
+            known = read(name, int)
+            child[at] = np.where(known >= 0, first + known, first_leaf + ~known)
+        value[~is_split] = np.ldexp(values[: size - len(at)], self.power)
+        return Trees(
+            self.middle,
+            roots.astype(np.intp),
+            feature,
+            threshold,
+            missing_left,
+            left,
+            right,
+            value,
+        )

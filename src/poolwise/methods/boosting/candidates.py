@@ -11,8 +11,8 @@ import numpy as np
 from poolwise._typing import Array
 from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
-from poolwise.methods.boosting.booster import Grow, Growth
-from poolwise.methods.boosting.derivation import STAGES, Derivation
+from poolwise.methods.boosting.booster import BinnedRows, Growth
+from poolwise.methods.boosting.derivation import STAGES, Derivation, by_fold
 from poolwise.methods.boosting.learning_rows import LearningRows, tenths
 from poolwise.methods.boosting.trees import DerivedColumn, TreeMean
 from poolwise.moments.moments import Moments
@@ -90,9 +90,10 @@ Own: TypeAlias = Literal["target_trees", "deep_target_trees"]
 
 OWN: dict[Own, Growth] = {
     "target_trees": Growth(trees=100, leaves=8, rate=0.2, rows_per_leaf=5),
-    "deep_target_trees": Growth(trees=100, leaves=31, rate=0.2, rows_per_leaf=5),
+    "deep_target_trees": Growth(trees=60, leaves=31, rate=0.3, rows_per_leaf=5),
 }
 CORRECTION = OWN["target_trees"]._replace(trees=75)
+BINS = 127  # of the values of a column of the target
 FEW_ROWS, FEW_PER_LEAF = 50, 3  # of a small target, whose leaves are small too
 FEWEST = 6  # rows of the target that trees can be grown on
 
@@ -119,14 +120,17 @@ def about_mean(trees: TreeMean, target: LearningRows) -> TreeMean:
     return replace(trees, constant=mean - sum(centres) / len(centres))
 
 
-def grown(target: LearningRows, X: Array, y: Array, growth: Growth, grow: Grow) -> list[TreeMean]:
-    """Grow trees on the target's rows outside each tenth."""
-    found, tenth = [], tenths(target.fold)
+def grown(
+    target: LearningRows, X: Array, y: Array, growth: Growth, seed: int
+) -> tuple[list[TreeMean], Array]:
+    """Grow trees on the target's rows outside each tenth, and predict the rows of the tenth."""
+    binned = BinnedRows(X, target.weights, seed, BINS)
+    found, said, tenth = [], np.empty(len(y)), tenths(target.fold)
     for k in np.unique(tenth):
-        outside = tenth != k
-        w = None if target.weights is None else target.w[outside]
-        found.append(TreeMean((grow(X[outside], y[outside], w, growth),), growth.trees))
-    return found
+        trees = binned.grow(y, tenth != k, growth)
+        found.append(TreeMean((trees.trees,), growth.trees))
+        said[tenth == k] = trees.staged(X[tenth == k], [growth.trees])[:, 0]
+    return found, said
 
 
 Solver: TypeAlias = Callable[[Problem], LinearFit]
@@ -141,27 +145,36 @@ class Made:
     said: Array  # (n, candidates): predictions of these for the rows of their tenth
 
 
-def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Grow) -> Made:
-    """Make all candidates, of which ``solve`` makes the linear ones and ``grow`` the trees."""
+def candidates(problem: Problem, derivation: Derivation, solve: Solver, seed: int) -> Made:
+    """Make all candidates, of which ``solve`` makes the linear ones."""
     target, wide = derivation.target, np.column_stack((derivation.target.X, derivation.derived))
+    tenth = tenths(target.fold)
+    said: dict[Name, Array] = {}
     lines = _refitted(problem, target, target.X, solve)
+    said["linear"] = _by_tenth(lines, target.X, target)
     derived = lines
     if derivation.columns:
         derived = _refitted(derivation.problem, target, wide, solve)
+        said["derived"] = _by_tenth(derived, wide, target)
     apart = replace(problem, sources={})
     alone: list[LinearFit] = []
     if problem.sources:
         alone = _refitted(apart, target, target.X, solve)
-    pooled, tenth = _pooled(derivation), tenths(target.fold)
+        said["target_line"] = _by_tenth(alone, target.X, target)
+    pooled = _pooled(derivation)
+    staged = by_fold(derivation.grown, target.X, target.fold)
+    said |= {name: staged[:, STAGES.index(means[0].trees)] for name, means in pooled.items()}
     trees: dict[Name, list[TreeMean]] = {}
     correction: list[TreeMean] = []
     least = len(tenth) - int(np.bincount(tenth).max())  # rows that trees are grown on
     if least >= FEWEST:
-        trees = {n: grown(target, target.X, target.y, g, grow) for n, g in growths(target, least)}
+        for name, growth in growths(target, least):
+            trees[name], said[name] = grown(target, target.X, target.y, growth, seed)
         if derivation.columns:
-            before = _by_tenth(derived, wide, target)
+            before = said["derived"]
             looked_at = np.column_stack((wide, before))
-            correction = grown(target, looked_at, target.y - before, CORRECTION, grow)
+            correction, more = grown(target, looked_at, target.y - before, CORRECTION, seed)
+            said["corrected"] = before + more
     without = tuple(
         Candidates(
             problem.features,
@@ -185,10 +198,7 @@ def candidates(problem: Problem, derivation: Derivation, solve: Solver, grow: Gr
         | {name: about_mean(TreeMean.joined(means), target) for name, means in trees.items()},
         TreeMean.joined(correction) if correction else None,
     )
-    said = np.empty((len(target.y), len(whole.names)))
-    for k, own in zip(np.unique(tenth), without, strict=True):
-        said[tenth == k] = own.predict(target.X[tenth == k])
-    return Made(whole, without, said)
+    return Made(whole, without, np.column_stack([said[name] for name in whole.names]))
 
 
 def _pooled(derivation: Derivation) -> dict[Name, list[TreeMean]]:
@@ -199,7 +209,7 @@ def _pooled(derivation: Derivation) -> dict[Name, list[TreeMean]]:
     if best != last:
         stages["all_pooled_trees"] = last
     return {
-        name: [TreeMean((b.first(trees),), trees) for b in derivation.boosters]
+        name: [TreeMean((g.trees.first(trees),), trees) for g in derivation.grown]
         for name, trees in stages.items()
     }
 

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from poolwise._typing import Array
 from poolwise.errors import BadSource
 from poolwise.linear.problem import Problem, Rows
-from poolwise.methods.boosting.booster import Grow, Growth
+from poolwise.methods.boosting.booster import BinnedRows, Grown, Growth
 from poolwise.methods.boosting.learning_rows import FOLDS, Folds, LearningRows, counted, marked
-from poolwise.methods.boosting.trees import DerivedColumn, Trees
+from poolwise.methods.boosting.trees import DerivedColumn
 from poolwise.moments.moments import Moments
 from poolwise.moments.progress import tracked
 
-STAGES = (20, 60, 200)  # numbers of trees, of which the history's own rows choose one
-POOLED = Growth(trees=STAGES[-1], leaves=31, rate=0.1, rows_per_leaf=10)
+STAGES = (12, 40, 110)  # numbers of trees, of which the history's own rows choose one
+BINS = 255  # of the values of a column
+POOLED = Growth(trees=STAGES[-1], leaves=31, rate=0.2, rows_per_leaf=10)
 NAME = "boosted"
 
 
@@ -30,10 +31,10 @@ class Derivation:
     columns: tuple[DerivedColumn, ...]
     target: LearningRows  # without derived columns
     derived: Array  # (n, columns): of the target's rows, by trees that were grown without the row
-    boosters: tuple[Trees, ...]  # grown on the rows of all tables without one fold
+    grown: tuple[Grown, ...]  # on the rows of all tables, each without one fold
 
 
-def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Derivation:
+def derive(problem: Problem, *, seed: int, most_rows: int) -> Derivation:
     """Learn from all rows, and add one column for each set of features that sources have.
 
     For each of five folds, trees are boosted on the rows of all tables that are outside the fold.
@@ -48,18 +49,17 @@ def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Deriva
     )
     history = _history(problem, seed, most_rows)
     rows = LearningRows.stacked([target, *history])
-    boosters = tuple(
-        grow(part.X, part.y, part.weights, POOLED) for part in map(rows.outside, _folds())
-    )
+    binned = BinnedRows(rows.X, rows.weights, seed, BINS)
+    grown = tuple(binned.grow(rows.y, rows.fold != k, POOLED) for k in _folds())
     columns = [
-        DerivedColumn(name, inputs, features, boosters, STAGES[-1])
+        DerivedColumn(name, inputs, features, (), STAGES[-1])
         for name, inputs in _named_sets(problem).items()
     ]
     marks = {name: part.mark for name, part in zip(_readable(problem), history, strict=True)}
-    staged, sums = _staged(problem, columns, target, seed, marks)
+    staged, sums = _staged(problem, columns, grown, target, seed, marks)
     chosen = [_best_stage(c, sums, response) for c in columns]
     columns = [
-        replace(c, trees=STAGES[j], boosters=tuple(b.first(STAGES[j]) for b in boosters))
+        replace(c, trees=STAGES[j], boosters=tuple(g.trees.first(STAGES[j]) for g in grown))
         for c, j in zip(columns, chosen, strict=True)
     ]
     derived = np.column_stack(
@@ -81,7 +81,7 @@ def derive(problem: Problem, grow: Grow, *, seed: int, most_rows: int) -> Deriva
         for name, source in problem.sources.items()
     }
     with_columns = replace(problem, target=own, sources=sources, target_rows=None, source_rows={})
-    return Derivation(with_columns, tuple(columns), target, derived, boosters)
+    return Derivation(with_columns, tuple(columns), target, derived, grown)
 
 
 def _folds() -> Iterator[int]:
@@ -115,10 +115,10 @@ def _seed_of(problem: Problem, source: str, seed: int) -> int:
     return seed + 1 + list(problem.sources).index(source)
 
 
-def _by_fold(boosters: Sequence[Trees], X: Array, fold: NDArray[np.intp]) -> Array:
+def by_fold(grown: Sequence[Grown], X: Array, fold: NDArray[np.intp]) -> Array:
     """Return predictions for each row, at each stage, by the trees grown without its fold."""
     found = np.empty((len(X), len(STAGES)))
-    for k, trees in enumerate(boosters):
+    for k, trees in enumerate(grown):
         found[fold == k] = trees.staged(X[fold == k], STAGES)
     return found
 
@@ -147,6 +147,7 @@ def _staged_name(name: str, stage: int) -> str:
 def _staged(
     problem: Problem,
     columns: Sequence[DerivedColumn],
+    grown: Sequence[Grown],
     target: LearningRows,
     seed: int,
     marks: dict[str, int],
@@ -156,14 +157,16 @@ def _staged(
     The rows of a source must have the same order as when trees were grown on them: otherwise a row
     would get its value from trees that were grown on it.
     """
-    own = [_by_fold(c.boosters, c.masked(target.X, problem.features), target.fold) for c in columns]
+    own = [by_fold(grown, c.masked(target.X, problem.features), target.fold) for c in columns]
     sums = {}
     for name, rows in _readable(problem).items():
         source = problem.sources[name]
         known = [c for c in columns if set(c.inputs) <= set(source.names)]
         new = [_staged_name(c.name, j) for c in known for j in range(len(STAGES))]
         has = problem.shared(source)
-        scored = _Scored(rows, (*has, problem.response), known, _seed_of(problem, name, seed))
+        scored = _Scored(
+            rows, (*has, problem.response), known, grown, _seed_of(problem, name, seed)
+        )
         sums[name] = Moments.of_blocks(
             (*has, *new, problem.response), scored.blocks(), precision=source.precision
         )
@@ -185,6 +188,7 @@ class _Scored:
     rows: Rows
     names: Sequence[str]
     columns: Sequence[DerivedColumn]
+    grown: Sequence[Grown]
     seed: int
     mark: int = 0
 
@@ -193,7 +197,7 @@ class _Scored:
         folds, has = Folds(self.seed), self.names[:-1]
         for block, weights in counted(self.rows, self.names):
             fold, self.mark = folds.next(len(block)), marked(block, weights, self.mark)
-            scores = [_by_fold(c.boosters, c.masked(block, has), fold) for c in self.columns]
+            scores = [by_fold(self.grown, c.masked(block, has), fold) for c in self.columns]
             yield (block[:, :-1], *scores, block[:, -1]), weights
 
 

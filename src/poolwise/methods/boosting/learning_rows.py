@@ -102,10 +102,6 @@ class LearningRows:
         """Return some of the rows."""
         return LearningRows(self.X[rows], self.y[rows], self.w[rows], self.fold[rows])
 
-    def outside(self, fold: int) -> LearningRows:
-        """Return the rows that are not in a fold."""
-        return self.take(self.fold != fold)
-
     @property
     def weights(self) -> Array | None:
         """The weights, unless all are one."""

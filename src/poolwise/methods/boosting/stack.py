@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import combinations
 from numbers import Real
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from scipy.special import stdtrit
@@ -106,47 +106,56 @@ SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of the feature at which it is he
 MOST_ROWS = 60  # of the target, spread evenly, over which predictions are averaged
 
 
-def partial_effects(
-    places: Sequence[int],
-    names: Sequence[str],
-    X: Array,
-    weights: Array,
-    predict: Predict,
-    without: Sequence[Predict],
-) -> tuple[PartialEffect, ...]:
-    """Return the effects of features, given by their columns in ``X`` and their names.
+@dataclass(frozen=True, eq=False)
+class EffectRows:
+    """Target rows over which partial effects are averaged, when they are asked for."""
 
-    ``without`` are models like ``predict``, each made without a part of the target.
-    """
-    rows = np.unique(np.linspace(0, len(X) - 1, min(MOST_ROWS, len(X))).astype(np.intp))
-    X, w = X[rows], weights[rows]
-    effects = []
-    for place, name in zip(places, names, strict=True):
-        values = np.unique(np.quantile(X[:, place], SHARES, method="inverted_cdf"))
-        if len(values) < 2:
-            continue
-        moved = np.repeat(X[None], len(values), axis=0)
-        moved[:, :, place] = values[:, None]
-        flat = moved.reshape(-1, X.shape[1])
+    places: tuple[int, ...]  # of the features, in the columns of X
+    names: tuple[str, ...]
+    X: Array
+    weights: Array
+    without: tuple[Candidates, ...]  # each made without a part of the target
 
-        def curve(model: Predict, flat: Array = flat, count: int = len(values)) -> Array:
-            means = np.average(model(flat).reshape(count, -1), axis=1, weights=w)
-            centred: Array = means - means.mean()
-            return centred
+    @classmethod
+    def of(cls, problem: Problem, target: LearningRows, without: Sequence[Candidates]) -> Self:
+        """Choose rows for the effects of new features."""
+        old, _ = common_history(problem)  # a few old rows without a value do not make a column new
+        names = tuple(n for n in problem.features if n not in old)
+        places = tuple(problem.features.index(n) for n in names)
+        count = len(target.y)
+        rows = np.unique(np.linspace(0, count - 1, min(MOST_ROWS, count)).astype(np.intp))
+        return cls(places, names, target.X[rows], target.w[rows], tuple(without))
 
-        own, parts = curve(predict), np.array([curve(model) for model in without])
-        deviations = _jackknife(parts)
-        effects.append(
-            PartialEffect(
-                name,
-                tuple(values.tolist()),
-                tuple(own.tolist()),
-                tuple(deviations.tolist()),
-                float(own[-1] - own[0]),
-                float(_jackknife(parts[:, -1:] - parts[:, :1])[0]),
+    def effects(self, predict: Predict, without: Sequence[Predict]) -> tuple[PartialEffect, ...]:
+        """Return the effect of each feature; models without parts of the target give its error."""
+        effects = []
+        for place, name in zip(self.places, self.names, strict=True):
+            values = np.unique(np.quantile(self.X[:, place], SHARES, method="inverted_cdf"))
+            if len(values) < 2:
+                continue
+            moved = np.repeat(self.X[None], len(values), axis=0)
+            moved[:, :, place] = values[:, None]
+            flat = moved.reshape(-1, self.X.shape[1])
+
+            def curve(model: Predict, flat: Array = flat, count: int = len(values)) -> Array:
+                said = model(flat).reshape(count, -1)
+                means = np.average(said, axis=1, weights=self.weights)
+                centred: Array = means - means.mean()
+                return centred
+
+            own, parts = curve(predict), np.array([curve(model) for model in without])
+            deviations = _jackknife(parts)
+            effects.append(
+                PartialEffect(
+                    name,
+                    tuple(values.tolist()),
+                    tuple(own.tolist()),
+                    tuple(deviations.tolist()),
+                    float(own[-1] - own[0]),
+                    float(_jackknife(parts[:, -1:] - parts[:, :1])[0]),
+                )
             )
-        )
-    return tuple(effects)
+        return tuple(effects)
 
 
 def _jackknife(parts: Array) -> Array:
@@ -169,7 +178,16 @@ class Stack:
     bounds: tuple[float, float]  # between which each candidate is held
     held_out: HeldOutErrors  # errors on target rows
     spread: Spread  # of responses about their predictions
-    effects: tuple[PartialEffect, ...] = ()  # of each feature that some source lacks
+    effects_from: EffectRows | tuple[PartialEffect, ...] = ()  # of features that sources lack
+
+    @cached_property
+    def effects(self) -> tuple[PartialEffect, ...]:
+        """The effects of features that sources lack, computed when they are first asked for."""
+        rows = self.effects_from
+        if isinstance(rows, tuple):
+            return rows
+        without = [partial(_predicted, c, self.weights, self.bounds) for c in rows.without]
+        return rows.effects(self.predict, without)
 
     def predict(self, rows: Array) -> Array:
         """Return the prediction for each row of features."""
@@ -191,23 +209,13 @@ def stacked(problem: Problem, made: Made, target: LearningRows) -> Stack:
         inside = tenth == k
         others = simplex_weights(errors[~inside], prior, target.w[~inside])
         own[inside] = target.y[inside] - weighted_mean(said[inside], others, bounds)
-    old, _ = common_history(problem)  # a few old rows without a value do not make a column new
-    new = [n for n in problem.features if n not in old]
-    effects = partial_effects(
-        [problem.features.index(n) for n in new],
-        new,
-        target.X,
-        target.w,
-        partial(_predicted, made.all, weights, bounds),
-        [partial(_predicted, each, weights, bounds) for each in made.without],
-    )
     return Stack(
         made.all,
         weights,
         bounds,
         held_out_errors(dict(zip(names, errors.T, strict=True)), own, target.w),
         Spread.of(own, target.w),
-        effects,
+        EffectRows.of(problem, target, made.without),
     )
 
 

@@ -101,7 +101,7 @@ class TreeFit:
                 stack.held_out,
                 alone=min((errors[n] for n in WITHOUT_SOURCES if n in errors), default=None),
             ),
-            effects=stack.effects,
+            effects=lambda: stack.effects,
         )
 
     def record(self) -> Record:

@@ -12,7 +12,7 @@ from poolwise.errors import BadOption, NeedsRows
 from poolwise.linear.fit import Fit
 from poolwise.linear.problem import Problem
 from poolwise.methods.bayes_pooling import BayesPooling
-from poolwise.methods.boosting.booster import Learner
+from poolwise.methods.boosting.booster import check_learner
 from poolwise.methods.boosting.tree_fit import TreeFit
 from poolwise.numerics.options import check_seed
 
@@ -26,7 +26,6 @@ class TreeMethod(BaseEstimator):
 
     random_state: int = 0
     most_rows: int = 200_000
-    learner: Learner = "sklearn"
     needs_rows = True
 
     def check(self, name: str, problem: Problem) -> None:
@@ -34,6 +33,7 @@ class TreeMethod(BaseEstimator):
         check_seed(self.random_state)
         if not (isinstance(self.most_rows, Integral) and self.most_rows >= 1):
             raise BadOption.of("most_rows", self.most_rows, "a whole number from 1 on")
+        check_learner()
         if problem.target_rows is None:
             raise NeedsRows(
                 f"{name} learns from rows, and of the target only moments are available.",

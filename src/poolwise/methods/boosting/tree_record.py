@@ -18,7 +18,7 @@ from poolwise.linear.linear_record import (
     check_bounds,
 )
 from poolwise.methods.boosting.candidates import Candidates
-from poolwise.methods.boosting.stack import MOST, Spread, Stack
+from poolwise.methods.boosting.stack import MOST, EffectRows, Spread, Stack
 from poolwise.methods.boosting.tree_fit import TreeFit
 from poolwise.methods.boosting.trees import DerivedColumn, TreeMean, Trees
 from poolwise.moments.json_format import UNIQUE, JsonObject, check_distinct, numbers
@@ -28,7 +28,7 @@ Place = Annotated[int, Meta(ge=0, le=2**31)]
 TreeName = Literal["pooled_trees", "all_pooled_trees", "target_trees", "deep_target_trees"]
 TYPES: tuple[type, ...] = (  # of a fit in memory, beside those of a linear one
     *(TreeFit, Stack, Spread, Candidates, TreeMean, DerivedColumn, Trees),
-    *(HeldOutErrors, PartialEffect),
+    *(HeldOutErrors, EffectRows, PartialEffect),
 )
 
 

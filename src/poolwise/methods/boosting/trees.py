@@ -84,22 +84,6 @@ class Trees:
             self.baseline, self.roots[:trees], *(getattr(self, name)[:end] for name in names)
         )
 
-    def times_powers(self, features: Sequence[int], response: int) -> Trees:
-        """Return the trees of columns, and of a response, multiplied by powers of two."""
-        own = np.asarray(features, dtype=np.intp)
-        is_value = self.threshold < EVERY_VALUE
-        powers = np.where(is_value, own[self.feature], 0)
-        return Trees(
-            float(np.ldexp(self.baseline, response)),
-            self.roots,
-            self.feature,
-            np.ldexp(self.threshold, powers),
-            self.missing_left,
-            self.left,
-            self.right,
-            np.ldexp(self.value, response),
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class TreeMean:
