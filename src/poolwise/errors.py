@@ -310,11 +310,9 @@ class LeftOut(PoolwiseWarning):
         )
 
     @classmethod
-    def sources(cls, method: str, sources: Sequence[str], why: str) -> Self:
-        return cls(
-            f"{method} left out {listed(sources)}: {why}.",
-            "data_pooling takes tables of any features and any number of rows.",
-        )
+    def sources(cls, method: str, sources: Sequence[str], why: str, hint: str = "") -> Self:
+        other = "data_pooling takes tables of any features and any number of rows."
+        return cls(f"{method} left out {listed(sources)}: {why}.", hint or other)
 
 
 class RankDeficient(PoolwiseWarning):

@@ -132,7 +132,7 @@ def counted(counts: Mapping[str, int], most: int = 12, rows: int = 0) -> str:
         f"{str(name)!r} in {'all ' if count == rows > 1 else ''}{count:,}"
         for name, count in list(counts.items())[:most]
     ]
-    return ", ".join([*shown, f"{len(counts) - most} more columns"][: len(counts)])
+    return ", ".join([*shown, plural(len(counts) - most, "more column")][: len(counts)])
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

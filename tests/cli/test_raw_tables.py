@@ -13,7 +13,7 @@ EXPECTED = {
     "flights": ({"tailnum"}, 380, 16),
     "gestation": ({"rownames", "id", "plurality", "outcome", "sex"}, 200, 0),
     "hmda": ({"rownames"}, 300, 0),
-    "wage": ({"rownames"}, 340, 0),
+    "wage": ({"rownames", "nr"}, 340, 0),
     "ames": ({"rownames"}, 341, 0),
 }
 

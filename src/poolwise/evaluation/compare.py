@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from poolwise.errors import BadWeights, NeedsRows, TooFewRows
+from poolwise.errors import BadWeights, NeedsRows, OutOfRange, TooFewRows
 from poolwise.evaluation.comparison import BASELINE, RIVALS, Comparison
 from poolwise.evaluation.gain import gain
 from poolwise.evaluation.splitting import AT_RANDOM, Splitting, split_by
@@ -166,7 +166,10 @@ def compare_intake(
             continue
         try:
             fitted = data.fit(contenders[label], train)
-        except (NeedsRows, TooFewRows) as error:
+            error_on_test = data.rmse(fitted, test)
+        except (NeedsRows, TooFewRows, OutOfRange) as error:
+            if label == judged and isinstance(error, OutOfRange):
+                raise
             skipped[label] = str(error)
             continue
         except Exception as error:
@@ -175,7 +178,7 @@ def compare_intake(
         parts = fitted.parts()
         if parts is not None and parts.held_out is not None:
             made.setdefault(label, []).append((parts.candidates, parts.held_out.error))
-        scores[label].append(data.rmse(fitted, test))
+        scores[label].append(error_on_test)
     found = Comparison(
         scores={label: np.array(s) for label, s in scores.items() if label not in skipped},
         baseline=BASELINE,

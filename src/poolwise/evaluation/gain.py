@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy.special import stdtr
 
-from poolwise.evaluation.comparison import FAR_OFF, RIVALS
+from poolwise.evaluation.comparison import RIVALS
 from poolwise.evaluation.risk import Findings, Risk, Shown, problem_of, solved, without_sources
 from poolwise.evaluation.verdict import EXPECTED_SPREAD, UNMEASURED, HistoryEffect
 from poolwise.linear.linear_fit import LinearFit
@@ -16,6 +16,8 @@ from poolwise.linear.problem import Problem
 from poolwise.methods import DEFAULT_METHOD, name_of_method
 
 ROUNDING = 1e-12  # share of the noise up to which a gain is zero
+
+FAR_OFF = 1.5  # times the error of the target alone: least squares that is worse is no rival
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,9 @@ class Conflict(Findings):
                 f"{named(level)}{self._of_all(level)} {have} another level of the response than "
                 "the recent rows. bayes_pooling takes the level from the recent rows."
             )
+        if unused := [x.source for x in self.lines if x.probability is None]:
+            were = "was" if len(unused) == 1 else "were"
+            told.append(f"{named(unused)}{self._of_all(unused)} {were} not used by bayes_pooling.")
         return " ".join(told) or "History is not seen to contradict the recent rows."
 
     def _of_all(self, some: list[str]) -> str:

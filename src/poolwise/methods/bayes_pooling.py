@@ -16,11 +16,12 @@ from poolwise.linear.linear_fit import LinearFit
 from poolwise.linear.problem import Problem
 from poolwise.linear.student_t import StudentT
 from poolwise.methods.bayes.priors import EXACT_REACH, MANY
-from poolwise.methods.bayes.scaling import BOUND, KNOWN_ROWS, Scaled, scaled
+from poolwise.methods.bayes.scaling import BOUND, KNOWN_ROWS, OTHER_RESPONSE, Scaled, scaled
 from poolwise.methods.bayes.share_of_history import Stack
 from poolwise.moments.moments import Moments
 
 DEPENDENT = 1e-11  # eigenvalue of pooled features that says they depend on each other
+OTHER_SCALE = "Check its units and its largest values. A log or square root tames large ones."
 WIDEST = 1e9  # share of the range of responses by which bounds are widened
 
 
@@ -240,7 +241,8 @@ def _cautions(problem: Problem, own: Scaled) -> tuple[PoolwiseWarning, ...]:
     cautions: list[PoolwiseWarning] = []
     for why in dict.fromkeys(own.left_out.values()):
         names = [n for n, reason in own.left_out.items() if reason == why]
-        cautions.append(LeftOut.sources("bayes_pooling", names, why))
+        hint = OTHER_SCALE if why == OTHER_RESPONSE else ""
+        cautions.append(LeftOut.sources("bayes_pooling", names, why, hint))
     if problem.target.weight > own.new + own.lead and (found := _dependent(own)):
         taken = "the ones that the prior prefers were taken"
         cautions.append(RankDeficient.of(found, problem.pool_name, taken))

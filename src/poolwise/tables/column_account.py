@@ -159,7 +159,8 @@ def called(name: str) -> str:
 def _most_gaps(gaps: Mapping[str, int]) -> str:
     """Return the columns with most gaps."""
     order = sorted(gaps, key=lambda n: -gaps[n])
-    more = f" and {len(order) - MOST_GAPS:,} more columns" if len(order) > MOST_GAPS else ""
+    rest = len(order) - MOST_GAPS
+    more = f" and {plural(rest, 'more column')}" if rest > 0 else ""
     return ", ".join(f"{called(n)} {gaps[n]:,}" for n in order[:MOST_GAPS]) + more
 
 

@@ -29,8 +29,8 @@ def suspicions(problem: Problem, without_units: Collection[str] = ()) -> Iterato
         hint = ""
         if target.weight < 0.999 * target.rows:  # not by rounding alone
             hint = (
-                f"Its {target.rows:,} rows weigh {target.weight:.5g} together: scale given weights "
-                "to a mean of one, since a weight counts as repetitions. Rows with gaps weigh less."
+                f"Its {target.rows:,} rows count as {target.weight:.5g}, because of gaps or "
+                "weights: given weights count as repetitions and should have a mean of one."
             )
         yield NoiseNotEstimable(
             f"{capital(own_name)} has {rows_for(target.weight, fitted + problem.intercept)}: alone "

@@ -211,8 +211,8 @@ def level_counts(
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Return the rows of each level in all tables, and other spellings of levels.
 
-    Two levels of one table are the same only if they say yes or no; a level of a source is the one
-    that an earlier table spells with other capitals or blanks.
+    Two levels of one table are the same if they differ in surrounding blanks or say yes or no; a
+    level of a source is the one that an earlier table spells with other capitals or blanks.
     """
     known: dict[str, list[str]] = {}
     counts, aliases = dict[str, float](), dict[str, str]()
@@ -220,7 +220,8 @@ def level_counts(
     for table in (ours, *theirs):
         for level, count in table.items():
             alike = known.setdefault(spelling(level), [])
-            may = is_truth or (table is not ours and not table.keys() & {*alike})
+            is_same = is_truth or level.strip() in (v.strip() for v in alike)
+            may = is_same or (table is not ours and not table.keys() & {*alike})
             if level not in alike and len(alike) == 1 and may:
                 aliases[level] = alike[0]
             elif level not in alike:

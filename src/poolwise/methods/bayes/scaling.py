@@ -22,7 +22,9 @@ OTHER_UNITS = 100.0, 1e6  # times the target's deviation: beyond chance, within 
 ENOUGH = 3.0  # rows of a source below which nothing is learned from it
 FEW_ROWS = "fewer than three rows do not determine their noise"
 NOTHING_VARIES = "none of their features varies"
-OTHER_RESPONSE = "their response has other units: its spread is 30 times as large, or as small"
+OTHER_RESPONSE = (
+    "their response has 30 times the spread, or a thirtieth: other units, or a few huge values"
+)
 FAR_APART, KNOWN_ROWS = 30.0, 8.0  # noise over the other's spread; rows that determine both
 
 
