@@ -27,7 +27,7 @@ def test_a_line_stays_a_line():
     expected = fitted("bayes_pooling", "linear")
     assert_array_equal(model.predict(given.tried), expected.predict(given.tried))
     assert_array_equal(model.coef_, expected.coef_)
-    assert "is not a significant reduction: bayes_pooling." in model.reason_
+    assert model.reason_.endswith("and a reduction by 1% is needed: bayes_pooling.")
     assert model.fit_.parts().line is not None
 
 

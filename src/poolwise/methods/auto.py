@@ -1,10 +1,8 @@
-"""Bayes pooling, unless trees have a significantly lower error on target rows."""
+"""Bayes pooling, unless trees have a lower error on target rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-
-from scipy.special import stdtr
 
 from poolwise.errors import NotInstalled
 from poolwise.linear.fit import HeldOutErrors
@@ -16,20 +14,21 @@ from poolwise.methods.boosting.booster import check_learner
 from poolwise.methods.boosting.tree_fit import TreeFit
 from poolwise.methods.boosting.tree_method import TreeMethod
 
-SURE = 0.95  # confidence that trees reduce the error, below which the fit stays linear
+LEAST = 0.01  # reduction of the squared error by trees, below which the fit stays linear
 
 
 @dataclass(eq=False, repr=False)
 class Auto(TreeMethod):
-    """Bayes pooling, or boosted pooling if its error on target rows is significantly lower.
+    """Bayes pooling, or boosted pooling if its error on target rows is lower.
 
     Both predict every target row by models that were not fitted on it. Boosted pooling is chosen if
-    its squared error is significantly smaller, at the level of 5 %; otherwise
-    :class:`BayesPooling`, which has coefficients. ``model.reason_`` has the numbers in words, and
-    ``model.method_`` is the method that was chosen.
+    its squared error is smaller by more than 1 %, which is half a percent of the error itself;
+    otherwise :class:`BayesPooling`, which has coefficients. Its loss is small where trees were not
+    needed, since the linear model is one of its candidates. ``model.reason_`` has the numbers in
+    words, and ``model.method_`` is the method that was chosen.
 
-    Assumes what this method assumes, and exchangeable target rows. Below five rows it stays linear,
-    and with few rows the test has little power. It also stays linear where LightGBM, which grows
+    Assumes what this method assumes, and exchangeable target rows. Below five rows it stays linear.
+    It also stays linear where LightGBM, which grows
     the trees, cannot be loaded.
 
     Parameters
@@ -62,9 +61,8 @@ class Auto(TreeMethod):
 
 
 def _reason(held_out: HeldOutErrors) -> tuple[str, bool]:
-    """Return the reason in words, and whether trees are significantly better."""
-    pays = float(stdtr(held_out.rows - 1, held_out.sureness)) > SURE
+    """Return the reason in words, and whether trees are better."""
     seen = held_out.in_words()
-    if pays:
+    if held_out.fall > LEAST:
         return f"{seen}: boosted_pooling.", True
-    return f"{seen}, which is not a significant reduction: bayes_pooling.", False
+    return f"{seen}, and a reduction by {LEAST:.0%} is needed: bayes_pooling.", False
