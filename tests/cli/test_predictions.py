@@ -69,7 +69,7 @@ def test_a_new_category_is_refused_or_has_the_mean_effect(fitted, monkeypatch):
     told = quick(fitted, monkeypatch, "predict", "model.json", "new.csv", "-o", "out.csv")
     assert told.exit_code == 0, told.output
     line = "'site' in 1 of 2 rows ('moon'), which get the mean effect."
-    said = "DataWarning: new.csv has levels that no table had at fit, or too rarely:"
+    said = "DataWarning: new.csv has levels that were absent or too rare at fit:"
     assert told.stderr == f"{said} {line}\n"
     with pytest.warns(DataWarning, match="'moon'"):
         expected = PooledRegressor.load(fitted / "model.json").predict(new)

@@ -119,7 +119,7 @@ def test_a_chosen_method_is_named_with_its_reason():
     assert "boosted_pooling." in bent["trees"]["text"]
     assert "standard errors" in bent["trees"]["text"]
     assert line["trees"] is None
-    assert line["reason"].endswith("which is not a significant reduction: bayes_pooling.")
+    assert line["reason"].endswith("and a reduction by 1% is needed: bayes_pooling.")
     assert line["reason"] in " ".join(page_of(made("auto", "line")).texts)
     assert 'id="trees"' not in html_of(made("auto", "line"))
 
