@@ -100,7 +100,9 @@ class TestBounds:
         ],
     )
     def test_what_is_no_range_is_refused(self, tables, bad):
-        with pytest.raises(BadOption, match=r"a number up to 1e\+09, a pair \(low, high\), or None"):
+        with pytest.raises(
+            BadOption, match=r"a number up to 1e\+09, a pair \(low, high\), or None"
+        ):
             BayesPooling(bounds=bad).solve(tables.problem())
 
     def test_they_change_no_coefficient(self, tables):
