@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from collections.abc import Callable
 from unittest.mock import patch
@@ -15,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.answers import Answer, Target, ratios
 from benchmarks.boosted import OURS
 from benchmarks.cells import stacked_rows
-from benchmarks.clock import in_words
+from benchmarks.clock import in_words, interleaved
 from poolwise import PooledRegressor
 from poolwise._typing import Array
 from poolwise.methods.boosting.booster import BinnedRows, Grown, Growth
@@ -41,13 +40,8 @@ def cost(*, quick: bool, jobs: int) -> list[Answer]:
         return lightgbm.train(options, lightgbm.Dataset(*stacked, params=options))
 
     works: dict[str, Callable[[], object]] = {"ours": ours, "trees": trees}
-    seconds: dict[str, list[float]] = {name: [] for name in works}
     with threadpool_limits(1):
-        for _ in range(rounds):
-            for name, work in works.items():
-                start = time.process_time()
-                work()
-                seconds[name].append(time.process_time() - start)
+        seconds = interleaved(works, rounds, "Cost")
     sizes = (1000, 2000) if quick else (20_000, 40_000)
     peaks = [_peak(n) for n in sizes]
     return [

@@ -28,10 +28,10 @@ from poolwise.cli.report import PAGES, report_on
 from poolwise.cli.screen import say, say_json, show_table, show_verdict
 from poolwise.methods import DEFAULT_METHOD
 
-MOST_LEVELS = 6  # of a column, whose coefficients are shown
-
 if TYPE_CHECKING:
     from poolwise.evaluation.verdict import Verdict
+
+MOST_LEVELS = 6  # of a column, whose coefficients are shown
 
 
 @with_options

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from poolwise.tables.memory import open_table, unmasked
-from poolwise.tables.table_reader import target_positions
+from poolwise.tables.response import Response
+from poolwise.tables.table_reader import TableReader
 
 
 class TargetSplit:
@@ -86,6 +87,7 @@ class TargetSplit:
 def _of_target(X: Any, y: Any, groups: Any) -> tuple[Any, Any, Any]:
     """Return the positions of the target rows, and their responses and groups."""
     table = open_table(X if nw.dependencies.is_into_dataframe(X) else unmasked(X), "X")
-    target = target_positions(table)
+    reader = TableReader(response=Response("y"), intercept=True, precision="fast", where="X")
+    target = reader.target_positions(table)
     y, groups = (None if own is None else np.asarray(own)[target] for own in (y, groups))
     return target, y, groups

@@ -140,7 +140,7 @@ class ResponseTransform:
         if statistic == "mean":
             found = free = self._mean(t, noise_of(fit) + fit.gap_variance(rows))
             if (bounds := fit.parts().linear.bounds) is not None:
-                low, high = self.within(bounds)
+                low, high = self.brought_back(bounds)
                 least, most = np.minimum(low, median), np.maximum(high, median)
                 found = np.where(free > most, most, np.where(free < least, least, free))
         if count := int(np.count_nonzero(np.isfinite(t) & ~np.isfinite(found))):
@@ -149,7 +149,7 @@ class ResponseTransform:
             raise OutOfRange(f"{what} or of the inverse of {self.name}.", hint)
         return found, np.abs(free - found)
 
-    def within(self, bounds: tuple[float, float]) -> tuple[float, float]:
+    def brought_back(self, bounds: tuple[float, float]) -> tuple[float, float]:
         """Return bounds of predictions on the scale of the response."""
         low, high = sorted(self.inverse(np.array(bounds)).tolist())  # a function may be decreasing
         return low, high

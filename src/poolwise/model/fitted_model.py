@@ -60,7 +60,7 @@ class FittedModel:
         return [] if self.account is None else [c.name for c in self.account.dropped]
 
     @property
-    def stacked(self) -> frozenset[str]:
+    def lacked_by_stacked(self) -> frozenset[str]:
         """Names of the columns that history stacked under the target lacked at fit."""
         tables = () if self.account is None else self.account.tables
         return frozenset(name for table in tables for name in table.lacks)

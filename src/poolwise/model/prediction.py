@@ -61,7 +61,7 @@ def predictions(
     table, columns = open_rows(estimator, X, model.columns, model.left_out, model.optional_columns)
     predicted, beyond, columns_led = np.empty(table.rows), [], list[str]()
     bounds, is_far = model.fit.parts().linear.bounds or (0.0, 0.0), False
-    ends = transform.within(bounds)
+    ends = transform.brought_back(bounds)
     margin, range_ = FAR * (bounds[1] - bounds[0]), ends[1] - ends[0]
     deviation = np.empty(table.rows) if with_deviation else None
     for rows, fit, values in _groups(model, table, columns):
@@ -125,7 +125,7 @@ def _notes(model: FittedModel, table: Table, columns: Sequence[Column]) -> list[
     An array has no other way to lack an optional column than NaN.
     """
     is_frame = isinstance(table, FrameTable)
-    return notes_on(table, columns, model.stacked if is_frame else model.optional_columns)
+    return notes_on(table, columns, model.lacked_by_stacked if is_frame else model.optional_columns)
 
 
 def fits_on(model: FittedModel, patterns: Sequence[Sequence[Column]]) -> list[Fit]:

@@ -129,12 +129,12 @@ class TableReader:
         except NotFinite as fault:
             found = {}
             if "transform" in fault.about:
-                found = self._impossible(target, y, weights, sources)
+                found = self._count_impossible(target, y, weights, sources)
             if not found:
                 raise
             raise self.response.transform.refused(self.response.raw, found) from None
 
-    def _impossible(
+    def _count_impossible(
         self, target: Table, y: Any, weights: Any, sources: Sources
     ) -> dict[str, tuple[int, int]]:
         """Return, for each table that has some, its rows whose response cannot be transformed."""
@@ -230,6 +230,18 @@ class TableReader:
             cautions=tuple(cautions),
             account=account,
         )
+
+    def target_positions(self, stacked: Table) -> NDArray[np.intp]:
+        """Return the positions of the target among stacked rows, as a new fit finds them."""
+        if not stacked.rows:
+            raise TooFewRows.empty_target(0)
+        found = inspect(stacked, self.where)
+        names = tuple(found.kinds)
+        ours, missing = stacked.levels(names, found.kinds), stacked.missing(names)
+        columns, _ = self._columns(found, stacked, missing, ours, {})
+        missing = missing[:, [n in {c.name for c in columns} for n in names]]
+        rows = TableRows(stacked, columns, None, None, None, self.where)
+        return self._split(rows, missing, ())[1]
 
     def _open(
         self,
@@ -362,19 +374,6 @@ class TableReader:
             columns.insert(0, replace(c, lacking_in=(*lacking, *c.lacking_in)))
         answer = "read as 1 for yes and 0 for no" if self.response.kind == "truth" else ""
         return Account(self.response.raw, tuple(columns), tuple(counts), answer)
-
-
-def target_positions(stacked: Table) -> NDArray[np.intp]:
-    """Return the positions of the target among stacked rows, as a fit finds them."""
-    if not stacked.rows:
-        raise TooFewRows.empty_target(0)
-    reader = TableReader(response=Response(""), intercept=True, precision="fast", where="X")
-    found = inspect(stacked, "X")
-    names = tuple(found.kinds)
-    ours, missing = stacked.levels(names, found.kinds), stacked.missing(names)
-    columns, _ = reader._columns(found, stacked, missing, ours, {})
-    missing = missing[:, [n in {c.name for c in columns} for n in names]]
-    return reader._split(TableRows(stacked, columns, "", None, None, "X", 1), missing, ())[1]
 
 
 def _is_empty(held: Held) -> bool:

@@ -136,7 +136,7 @@ def test_a_filled_gap_adds_its_variance_to_the_mean(model, tables):
 def test_means_are_within_the_bounds_of_the_fit_and_so_are_those_of_exports(tables, option):
     X, y = rows(80, 6, noise=2.0)
     model = PooledRegressor(response_transform=option).fit(X, y)
-    most = model._fitted.transform.within(model.fit_.bounds)[1]
+    most = model._fitted.transform.brought_back(model.fit_.bounds)[1]
     extreme = pd.concat([X.assign(a=X["a"] + 1e3), X])
     with pytest.warns(PredictionsBounded, match=r"of 160 predictions.* to \d") as caught:
         mean = model.predict(extreme)
